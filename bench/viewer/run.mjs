@@ -1,150 +1,185 @@
-// How fast the page is, in a real Chromium, on a model of 4 GB: `npm run build`, then `node bench/viewer/run.mjs [--gib 4]`. Each figure is the
-// median of a few runs; the goals stand beside them.
+// How fast the page is, in a real Chromium, on a model of 4 GB and on one of a million tensors: `npm run build`, then
+// `node bench/viewer/run.mjs [--gib 4] [--runs 3]`. Each figure is the median of a few runs; the goals stand beside them.
 import { spawn } from 'node:child_process'
-import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
-import chromium from '@sparticuz/chromium'
-import { chromium as playwright } from 'playwright-core'
+import { convert } from '../../dist/node.js'
+import { writeLarge, writeMillion } from './models.mjs'
+import { framesDuring, launch, longestTask, memoryOf, openPage, painted, timeOf, timeTo } from './page.mjs'
 
 const root = resolve(import.meta.dirname, '../..')
-const at = process.argv.indexOf('--gib')
-const gib = at >= 0 ? Number(process.argv[at + 1]) : 4
-const runs = 3
-const [rows, columns] = [8192, 8192]
-
-/** Matrices of f16 with the same 64 MiB of made-up weights again and again. */
-function writeModel(path) {
-  const bytes = rows * columns * 2
-  const count = Math.max(1, Math.round((gib * 2 ** 30) / bytes))
-  const entries = Array.from({ length: count }, (_, i) => [
-    `layers.${i}.weight`,
-    { dtype: 'F16', shape: [rows, columns], data_offsets: [i * bytes, (i + 1) * bytes] },
-  ])
-  const header = Buffer.from(JSON.stringify(Object.fromEntries(entries)))
-  const length = Buffer.alloc(8)
-  length.writeBigUInt64LE(BigInt(header.byteLength))
-  const weights = new Uint16Array(2 ** 25)
-  let state = 1
-  for (let i = 0; i < weights.length; i++) {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
-    // Halves between 2^-9 and 2^-5, of either sign.
-    weights[i] = ((state >>> 31) << 15) | ((6 + ((state >>> 28) & 3)) << 10) | ((state >>> 12) & 1023)
-  }
-  const file = openSync(path, 'w')
-  writeSync(file, length)
-  writeSync(file, header)
-  for (let done = 0; done < count * bytes; done += weights.byteLength) writeSync(file, weights)
-  closeSync(file)
+const option = (name, otherwise) => {
+  const at = process.argv.indexOf(name)
+  return at >= 0 ? Number(process.argv[at + 1]) : otherwise
 }
-
+const gib = option('--gib', 4)
+const runs = option('--runs', 3)
 const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]
-
-/** From a change of the address to something on the screen, in the page's own clock. */
-const timeTo = (page, hash, sign) =>
-  page.evaluate(
-    ([to, test]) =>
-      new Promise((done) => {
-        const start = performance.now()
-        location.hash = to
-        const isThere = new Function(`return ${test}`)
-        const look = () => (isThere() ? done(performance.now() - start) : requestAnimationFrame(look))
-        look()
-      }),
-    [hash, sign],
-  )
-
-const painted = (selector) =>
-  `(() => { const c = document.querySelector('${selector}'); if (!c || !c.width) return false;
-    const d = c.getContext('2d').getImageData(c.width >> 1, c.height >> 1, 1, 1).data; return d[3] > 0 && (d[0] !== d[1] || d[1] !== d[2]) })()`
-
-async function measure(browser, address) {
-  const context = await browser.newContext({ locale: 'en-US', viewport: { width: 1280, height: 800 } })
-  const page = await context.newPage()
-  const before = await memoryOf(browser)
-  await page.addInitScript(() => {
-    globalThis.longTasks = []
-    new PerformanceObserver((list) => {
-      for (const { duration } of list.getEntries()) globalThis.longTasks.push(duration)
-    }).observe({ type: 'longtask', buffered: true })
-  })
-  const begin = performance.now()
-  await page.goto(address)
-  await page.waitForSelector('.facts')
-  const overview = performance.now() - begin
-  await timeTo(page, '#/', "document.querySelector('.drop')")
-  const given = performance.now()
-  await page.setInputFiles('input[type=file][multiple]', path)
-  await page.waitForSelector('.facts')
-  const dropped = performance.now() - given
-  const table = await timeTo(page, '#/f/0/tensors', "document.querySelector('[role=row] .name')")
-  const picture = await timeTo(page, '#/f/0/tensor/layers.1.weight', painted('.tensor canvas, main canvas'))
-  const bytes = await timeTo(
-    page,
-    `#/f/0/bytes?at=${Math.round(gib * 2 ** 30 * 0.9)}`,
-    "document.querySelector('.hex .byte.at')?.textContent !== '··' && document.querySelector('.hex .byte.at')",
-  )
-  await timeTo(
-    page,
-    '#/f/0/lab/layers.1.weight?method=q8_0',
-    "document.querySelector('.figures')?.textContent.includes('8.50')",
-  )
-  const method = await timeTo(
-    page,
-    '#/f/0/lab/layers.1.weight?method=q4_k',
-    "document.querySelector('.figures')?.textContent.includes('4.50')",
-  )
-  const longest = await page.evaluate(() => Math.max(0, ...globalThis.longTasks))
-  const memory = (await memoryOf(browser)) - before
-  await context.close()
-  return { overview, dropped, table, picture, bytes, method, longest, memory }
-}
-
-/** MiB that all processes of the browser have for themselves, as Linux counts it; NaN elsewhere. */
-async function memoryOf(browser) {
-  const session = await browser.newBrowserCDPSession()
-  const { processInfo } = await session.send('SystemInfo.getProcessInfo')
-  await session.detach()
-  let kib = 0
-  for (const { id } of processInfo) {
-    const file = `/proc/${id}/smaps_rollup`
-    kib += existsSync(file) ? Number(/^Pss: +(\d+)/m.exec(readFileSync(file, 'utf8'))?.[1] ?? 0) : Number.NaN
-  }
-  return kib / 1024
-}
 
 const goals = {
   overview: ['page loaded and model open, ms', undefined],
   dropped: ['file chosen to overview, ms', 300],
   table: ['table of tensors, ms', 200],
   picture: ['tensor 8192 × 8192, first picture, ms', 150],
+  sharp: ['zoomed in: sharp, ms', 400],
+  whole: ['q4_k 8192 × 8192, all of it read, ms', 500],
+  recolour: ['other colours, ms', 50],
   bytes: ['bytes at nine tenths of the file, ms', 150],
-  method: ['lab: another method, 256 × 256, ms', 150],
+  method: ['lab: another method, 512 × 512, ms', 150],
+  pan: ['moving the map: 95 of 100 frames within, ms', 17],
+  panLongest: ['moving the map: longest frame, ms', 50],
+  zoom: ['zooming the map: 95 of 100 frames within, ms', 17],
+  zoomLongest: ['zooming the map: longest frame, ms', 50],
   longest: ['longest task of the page, ms', 50],
   memory: ['memory over an empty page, MiB', 300],
+  rows: ['a million tensors: first rows, ms', 200],
+  filter: ['a million tensors: filter, ms', 150],
+  byName: ['a million tensors: sort by name, ms', 700],
+  bySize: ['a million tensors: sort by size, ms', 700],
+  scroll: ['a million tensors: 95 of 100 frames within, ms', 17],
+  scrollLongest: ['a million tensors: longest frame, ms', 50],
+}
+
+async function measureLarge(browser, address) {
+  const page = await openPage(browser)
+  const before = await memoryOf(browser)
+  const begin = performance.now()
+  await page.goto(address)
+  await page.waitForSelector('.facts')
+  const overview = performance.now() - begin
+  await timeTo(page, '#/', "document.querySelector('.drop')")
+  const given = performance.now()
+  await page.setInputFiles('input[type=file][multiple]', large)
+  await page.waitForSelector('.facts')
+  const dropped = performance.now() - given
+  const table = await timeTo(page, '#/f/0/tensors', "document.querySelector('[role=row] .name')")
+  const picture = await timeTo(page, '#/f/0/tensor/layers.1.weight', painted('.map canvas'))
+  await page.waitForFunction(() => !document.querySelector('.sampled'), undefined, { timeout: 60_000 })
+  const recolour = await timeOf(
+    page,
+    `globalThis.wasColor = document.querySelector('.color-bar .labels').textContent; document.dispatchEvent(new KeyboardEvent('keydown', { key: 's', bubbles: true }))`,
+    "document.querySelector('.color-bar .labels').textContent !== globalThis.wasColor",
+  )
+  const [pan, zoom] = [await panned(page), await zoomed(page)]
+  // One value a pixel, far from what was shown: the tiles of the middle have to be read.
+  const sharp = await timeTo(
+    page,
+    '#/f/0/tensor/layers.2.weight?x=4000&y=4000&z=0',
+    `(${painted('.map canvas')}) && document.querySelector('.zoom')?.textContent.includes('1:1')`,
+  )
+  const bytes = await timeTo(
+    page,
+    `#/f/0/bytes?at=${Math.round(gib * 2 ** 30 * 0.9)}`,
+    "document.querySelector('.hex .byte.at')?.textContent !== '··' && document.querySelector('.hex .byte.at')",
+  )
+  const bitsAre = (bits) => `document.querySelector('.figures')?.textContent.includes('${bits}')`
+  await timeTo(page, '#/f/0/lab/layers.1.weight?method=q8_0', bitsAre('8.50'))
+  await page.waitForSelector('.plot canvas', { timeout: 120_000 })
+  const method = await timeTo(page, '#/f/0/lab/layers.1.weight?method=q4_k', bitsAre('4.50'))
+  const longest = await longestTask(page)
+  const memory = (await memoryOf(browser)) - before
+  const start = performance.now()
+  await timeTo(page, '#/f/1/tensor/layers.0.weight', painted('.map canvas'))
+  await page.waitForFunction(() => document.querySelector('.toolbar') && !document.querySelector('.sampled'))
+  const whole = performance.now() - start
+  await page.context().close()
+  return {
+    ...{ overview, dropped, table, picture, sharp, whole, recolour, bytes, method, longest, memory },
+    ...{ pan: pan.usual, panLongest: pan.longest, zoom: zoom.usual, zoomLongest: zoom.longest },
+  }
+}
+
+/** A drag around the middle, at a zoom that needs tiles. */
+async function panned(page) {
+  await page.keyboard.press('0')
+  await page.waitForTimeout(300)
+  await page.mouse.move(500, 400)
+  await page.mouse.down()
+  const frames = await framesDuring(page, async () => {
+    for (let i = 0; i < 90; i++) await page.mouse.move(500 + 200 * Math.sin(i / 12), 400 + 150 * Math.cos(i / 9))
+  })
+  await page.mouse.up()
+  return frames
+}
+
+async function zoomed(page) {
+  return framesDuring(page, async () => {
+    for (let i = 0; i < 60; i++) {
+      await page.mouse.wheel(0, i % 30 < 15 ? 60 : -60)
+      await page.waitForTimeout(8)
+    }
+  })
+}
+
+async function measureMillion(browser, address) {
+  const page = await openPage(browser)
+  page.setDefaultTimeout(120_000)
+  await page.goto(address)
+  await page.waitForSelector('.facts')
+  const first = (name) => `document.querySelector('.rows .row .name')?.title.startsWith('${name}')`
+  const rows = await timeTo(page, '#/f/0/tensors', first('model.layers.0.mlp'))
+  const click = (column) =>
+    `[...document.querySelectorAll('[role=columnheader] button')].find((b) => b.textContent.includes('${column}')).click()`
+  const byName = await timeOf(
+    page,
+    click('Name'),
+    `document.querySelector('[aria-sort]')?.textContent.includes('Name') && ${first('model.layers.0.mlp.experts.0.down_proj.weight')}`,
+  )
+  const bySize = await timeOf(
+    page,
+    click('Size'),
+    `document.querySelector('[aria-sort]')?.textContent.includes('Size') && ${first('model.layers.0.mlp.experts.0.gate')}`,
+  )
+  const scroll = await framesDuring(page, async () => {
+    await page.mouse.move(600, 500)
+    for (let i = 0; i < 60; i++) {
+      await page.mouse.wheel(0, 400)
+      await page.waitForTimeout(8)
+    }
+  })
+  const filter = await timeOf(
+    page,
+    `const input = document.querySelector('.filter'); input.value = 'experts.77. up_proj'; input.dispatchEvent(new Event('input', { bubbles: true }))`,
+    first('model.layers.0.mlp.experts.77.up_proj'),
+  )
+  const longest = await longestTask(page)
+  await page.context().close()
+  return { rows, filter, byName, bySize, scroll: scroll.usual, scrollLongest: scroll.longest, longest }
+}
+
+async function serve(...files) {
+  const child = spawn(process.execPath, [join(root, 'dist/bundle/main.js'), 'view', '--no-open', '--quiet', ...files])
+  const address = await new Promise((found) => createInterface(child.stdout).once('line', found))
+  return { address, stop: () => child.kill('SIGINT') }
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'tare-bench-'))
-const path = join(folder, 'model.safetensors')
-writeModel(path)
-const child = spawn(process.execPath, [join(root, 'dist/bundle/main.js'), 'view', '--no-open', '--quiet', path])
+const [large, quantized, million] = ['large.safetensors', 'q4_k.gguf', 'million.safetensors'].map((name) =>
+  join(folder, name),
+)
+const servers = []
 try {
-  const address = await new Promise((found) => createInterface(child.stdout).once('line', found))
-  const executablePath = process.env.CHROMIUM_PATH ?? (await chromium.executablePath())
-  const browser = await playwright.launch({
-    executablePath,
-    args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
-  })
+  writeLarge(large, gib)
+  writeMillion(million)
+  await convert(large, quantized, { only: ['layers.0.weight'], quantize: 'q4_k' })
+  const [first, second] = await Promise.all([serve(large, quantized), serve(million)])
+  servers.push(first, second)
+  const browser = await launch()
   const found = []
-  for (let i = 0; i < runs; i++) found.push(await measure(browser, address))
+  for (let i = 0; i < runs; i++) {
+    const one = await measureLarge(browser, first.address)
+    const other = await measureMillion(browser, second.address)
+    found.push({ ...other, ...one, longest: Math.max(one.longest, other.longest) })
+  }
   await browser.close()
-  console.log(`A model of ${gib} GiB, median of ${runs} runs:\n`)
+  console.log(`A model of ${gib} GiB and one of a million tensors, median of ${runs} runs:\n`)
   for (const [key, [title, goal]] of Object.entries(goals)) {
     const value = median(found.map((each) => each[key]))
-    console.log(`${title.padEnd(44)} ${value.toFixed(0).padStart(6)}${goal === undefined ? '' : `   goal ${goal}`}`)
+    console.log(`${title.padEnd(50)} ${value.toFixed(0).padStart(6)}${goal === undefined ? '' : `   goal ${goal}`}`)
   }
 } finally {
-  child.kill('SIGINT')
+  for (const { stop } of servers) stop()
   rmSync(folder, { recursive: true, force: true })
 }

@@ -6,9 +6,11 @@ import { launchBrowser } from '../browser/browser.js'
 import { bytesSuite } from './suites/bytes.js'
 import { conversionSuite } from './suites/conversions.js'
 import { diskSuite } from './suites/disk.js'
+import { featureSuite } from './suites/features.js'
 import { fixtureSuite } from './suites/fixtures.js'
 import { hostileSuite } from './suites/hostile.js'
 import { largeSuite } from './suites/large.js'
+import { pictureSuite } from './suites/pictures.js'
 import { placeSuite } from './suites/places.js'
 import { screenSuite } from './suites/screens.js'
 
@@ -28,5 +30,7 @@ describe.skipIf(!browser || !isBuilt)('the page', () => {
   describe('hostile models', () => hostileSuite(use))
   describe('large models', () => largeSuite(use))
   describe('from disk', () => diskSuite(use))
+  describe('features', () => featureSuite(use))
+  describe('pictures', () => pictureSuite(use))
   describe('places', () => placeSuite(use))
 })

@@ -1,6 +1,7 @@
 // Where in a tensor to look: a small picture of the whole with a frame in it, moved by pointer or arrow keys.
 import { useEffect, useMemo, useRef } from 'preact/hooks'
-import { colorMapNamed, colorTable, makeScale } from 'tare/kit'
+import { colorMapNamed, makeScale } from 'tare/kit'
+import { paint, paletteOf } from '../colors/paint.js'
 import type { Crop } from '../engine/rooms/compare.js'
 import { useAnswer } from './use-answer.js'
 
@@ -25,12 +26,8 @@ export function CropChoice({ model, name, rows, columns, crop, step, onMove }: C
     const context = canvas.current?.getContext('2d')
     if (!context || !answer || answer.rows * answer.columns === 0) return
     const scale = makeScale('minmax', answer.rms)
-    const table = colorTable(colors)
     const image = new ImageData(answer.columns, answer.rows)
-    for (const [i, value] of answer.rms.entries()) {
-      const at = 4 * Math.round(255 * Math.min(1, Math.max(0, scale.place(value) || 0)))
-      image.data.set(table.subarray(at, at + 4), 4 * i)
-    }
+    paint(answer.rms, scale, paletteOf(colors), new Uint32Array(image.data.buffer))
     context.putImageData(image, 0, 0)
   }, [answer, colors])
   const move = (row: number, column: number): void =>

@@ -13,13 +13,15 @@ export function Name({ text, className = '' }: { readonly text: string; readonly
   )
 }
 
-/** Cut in its middle where there is no room: names of a model begin alike, and differ in their layer and their end. */
+/** Cut at its beginning where there is no room: names of a model begin alike, and differ in their layer and their end. */
 export function LongName({ text }: { readonly text: string }) {
   const shown = visible(text)
   const end = /[^./]*[./]?[^./]*$/.exec(shown)![0]
   return (
     <span class="name long" title={shown}>
-      <span class="start">{shown.slice(0, shown.length - end.length)}</span>
+      <span class="start">
+        <bdi>{shown.slice(0, shown.length - end.length)}</bdi>
+      </span>
       <span class="end">{end}</span>
     </span>
   )

@@ -1,7 +1,8 @@
 // A small matrix of values as a picture: one pixel per value, made larger without smoothing. Several maps of the same place share a cursor;
 // the value under it is said in words, too.
 import { useEffect, useRef } from 'preact/hooks'
-import { type ColorMap, colorTable, type Scale } from 'tare/kit'
+import type { ColorMap, Scale } from 'tare/kit'
+import { paint, paletteOf } from '../colors/paint.js'
 import { valueText } from './format.js'
 
 export interface Cell {
@@ -20,13 +21,14 @@ interface ValueMapProps {
   readonly onCursor: (cell: Cell) => void
 }
 
-const noValue = [255, 0, 170, 255] as const
-
 export function ValueMap({ title, values, rows, columns, scale, colors, cursor, onCursor }: ValueMapProps) {
   const canvas = useRef<HTMLCanvasElement>(null)
   useEffect(() => {
     const context = canvas.current?.getContext('2d')
-    if (context && rows > 0 && columns > 0) context.putImageData(pixelsOf(values, rows, columns, scale, colors), 0, 0)
+    if (!context || values.length !== rows * columns || values.length === 0) return
+    const image = new ImageData(columns, rows)
+    paint(values, scale, paletteOf(colors), new Uint32Array(image.data.buffer))
+    context.putImageData(image, 0, 0)
   }, [values, rows, columns, scale, colors])
   const cellAt = ({ offsetX, offsetY, currentTarget }: MouseEvent): Cell => {
     const { clientWidth, clientHeight } = currentTarget as HTMLElement
@@ -85,17 +87,3 @@ const steps: Readonly<Record<string, readonly [rows: number, columns: number]>> 
 }
 
 const inside = (index: number, count: number): number => Math.min(Math.max(index, 0), count - 1)
-
-function pixelsOf(values: Float32Array, rows: number, columns: number, scale: Scale, colors: ColorMap): ImageData {
-  const image = new ImageData(columns, rows)
-  const table = colorTable(colors)
-  for (let i = 0; i < values.length; i++) {
-    const place = scale.place(values[i]!)
-    if (Number.isNaN(place)) image.data.set(noValue, 4 * i)
-    else {
-      const at = 4 * Math.round(Math.min(Math.max(place, 0), 1) * 255)
-      image.data.set(table.subarray(at, at + 4), 4 * i)
-    }
-  }
-  return image
-}

@@ -1,8 +1,11 @@
 // What quantization does: a part of a tensor before and after, every method on the tensor, and the whole model within a budget.
-import { useCallback, useMemo, useState } from 'preact/hooks'
+import { useCallback, useEffect, useMemo, useState } from 'preact/hooks'
 import { colorMapNamed, makeScale } from 'tare/kit'
 import type { ScreenProps } from '../../app/screens.js'
-import { type Progress, priorities } from '../../engine/wire.js'
+import type { MeasuredTensor } from '../../engine/rooms/lab/measure.js'
+import type { TensorRef } from '../../engine/rooms/tensor/tensor.js'
+import { askTensor } from '../../engine/tensor-workers.js'
+import { isAborted, type Progress, priorities } from '../../engine/wire.js'
 import { CropMaps, useCrop } from '../../parts/crop-maps.js'
 import { valueText } from '../../parts/format.js'
 import { TensorPicker } from '../../parts/tensor-picker.js'
@@ -25,7 +28,11 @@ export default function Lab({ model }: ScreenProps) {
     <div class="lab">
       <header>
         <h1>Quantize</h1>
-        <TensorPicker model={model.id} value={start.tensor ?? ''} onPick={(name) => goTo('lab', name, { method })} />
+        <TensorPicker
+          model={model.id}
+          value={start.tensor?.name ?? ''}
+          onPick={(name) => goTo('lab', name, { method })}
+        />
         <label>
           Method{' '}
           <select value={method} onChange={(event) => choose(event.currentTarget.value)}>
@@ -42,14 +49,14 @@ export default function Lab({ model }: ScreenProps) {
       ) : (
         <>
           <Bench
-            key={start.tensor}
+            key={start.tensor.index}
             model={model.id}
-            tensor={start.tensor}
+            tensor={start.tensor.name}
             rows={start.rows}
             columns={start.columns}
             method={method}
           />
-          <Methods model={model.id} tensor={start.tensor} method={method} onChoose={choose} />
+          <Methods key={start.tensor.index} tensor={start.tensor} method={method} onChoose={choose} />
         </>
       )}
       <Budget key={model.id} model={model} />
@@ -65,7 +72,7 @@ interface BenchProps {
   readonly method: string
 }
 
-const side = 256
+const side = 512
 /** Whole blocks of every method. */
 const block = 256
 
@@ -109,19 +116,24 @@ function Bench({ model, tensor, rows, columns, method }: BenchProps) {
 }
 
 interface MethodsProps {
-  readonly model: number
-  readonly tensor: string
+  readonly tensor: TensorRef
   readonly method: string
   readonly onChoose: (method: string) => void
 }
 
-function Methods({ model, tensor, method, onChoose }: MethodsProps) {
+function Methods({ tensor, method, onChoose }: MethodsProps) {
   const [progress, setProgress] = useState<Progress>({ done: 0, total: 0 })
-  const { answer, error, isLoading } = useAnswer(
-    'labTensor',
-    { model, tensor },
-    { priority: priorities.background, onProgress: setProgress },
-  )
+  const [answer, setAnswer] = useState<MeasuredTensor>()
+  const [error, setError] = useState<unknown>()
+  useEffect(() => {
+    const abort = new AbortController()
+    const options = { signal: abort.signal, priority: priorities.background, onProgress: setProgress }
+    askTensor('measure', { tensor }, options).then(setAnswer, (failure: unknown) => {
+      if (!isAborted(failure)) setError(failure)
+    })
+    return () => abort.abort()
+  }, [tensor.model, tensor.index])
+  const isLoading = !answer && error === undefined
   return (
     <section>
       <h2>All methods on this tensor</h2>

@@ -44,7 +44,7 @@ export function useErrorColors(
   useEffect(() => {
     if (other === undefined) return
     const abort = new AbortController()
-    const options = { signal: abort.signal, priority: priorities.background }
+    const options = { signal: abort.signal, priority: priorities.question }
     void (async () => {
       const missing = names.filter((name) => !known.has(name))
       for (let i = 0; i < missing.length; i += batch) {

@@ -119,7 +119,7 @@ function Multiple({ info, plane, index, overview, figure, scale, colors, onFound
       ref={room}
       type="button"
       class="quiet"
-      aria-label={`Plane ${index}${rms === undefined ? '' : `, root mean square ${valueText(rms)}`}`}
+      title={`Plane ${index}`}
       onClick={() => setQuery({ all: '', at: plane.fixed!.join() })}
     >
       <canvas ref={canvas} width={overview?.columns ?? width} height={overview?.rows ?? height} />

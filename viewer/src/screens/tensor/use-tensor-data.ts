@@ -5,7 +5,7 @@ import type { TensorInfo } from '../../engine/rooms/tensor/tensor.js'
 import type { Norms, Overview, Plane } from '../../engine/rooms/tensor/tiles.js'
 import { askTensor } from '../../engine/tensor-workers.js'
 import { overviewLevel } from '../../engine/tiles/layout.js'
-import { isAborted, priorities } from '../../engine/wire.js'
+import { isAborted, type Progress, priorities } from '../../engine/wire.js'
 
 export interface TensorData {
   readonly stats?: SampleStats | undefined
@@ -44,21 +44,19 @@ export function useTensorData(info: TensorInfo, plane: Plane): TensorData {
       const tensor = info.ref
       const size = { width: Math.ceil(columns / 2 ** level), height: Math.ceil(rows / 2 ** level) }
       const view = { signal, priority: priorities.view }
+      const isLarge = rows * columns > minForPreview
+      // The picture first, then its figures: both are under way at once.
+      const first = askTensor('overview', { tensor, plane, ...size, isQuick: isLarge }, view)
       const histogram = askTensor('histogram', { tensor, bins: 128 }, view).then((stats) => add({ stats }))
-      if (rows * columns > minForPreview) {
-        const quick = await askTensor('overview', { tensor, plane, ...size, isQuick: true }, view)
-        add({ overview: quick, progress: 0, norms: quick.norms })
-      }
+      histogram.catch(() => {})
+      const look = await first
+      add({ overview: look, progress: isLarge ? 0 : undefined, norms: look.norms })
       await histogram
-      const overview = await askTensor(
-        'overview',
-        { tensor, plane, ...size, isQuick: false },
-        {
-          signal,
-          onProgress: ({ done, total }) => add({ progress: done / total }),
-        },
-      )
-      add({ overview, progress: undefined, norms: overview.norms })
+      if (isLarge) {
+        const onProgress = ({ done, total }: Progress): void => add({ progress: done / total })
+        const overview = await askTensor('overview', { tensor, plane, ...size, isQuick: false }, { signal, onProgress })
+        add({ overview, progress: undefined, norms: overview.norms })
+      }
       if (rows * columns > maxForNorms || Math.max(rows, columns) >= 2 ** 24) return
       add({ norms: await askTensor('norms', { tensor, plane }, { signal, priority: priorities.background }) })
     }

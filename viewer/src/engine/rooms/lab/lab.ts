@@ -17,6 +17,7 @@ import type { Call } from '../../calls.js'
 import type { CallContext, Handlers } from '../../serve.js'
 import { type Crop, measured } from '../compare.js'
 import { requireOpened, requireTensorNamed } from '../models/opened.js'
+import { infoOf, type TensorRef } from '../tensor/tensor.js'
 import { type KindOfTensor, kindsOf } from './lab-kinds.js'
 
 export interface LabCrop {
@@ -42,7 +43,7 @@ export interface MeasuredKind extends KindOfTensor {
 
 export interface LabStart {
   readonly methods: readonly string[]
-  readonly tensor?: string | undefined
+  readonly tensor?: TensorRef | undefined
   readonly rows: number
   readonly columns: number
   /** Why there is no tensor. */
@@ -55,10 +56,6 @@ export interface LabCalls {
   labCrop: Call<
     { readonly model: number; readonly tensor: string; readonly method: string; readonly crop: Crop },
     LabCrop
-  >
-  labTensor: Call<
-    { readonly model: number; readonly tensor: string },
-    { readonly points: readonly MethodPoint[]; readonly isSample: boolean }
   >
   /** Of all that can be quantized, with `family` as the methods to choose from. */
   labKinds: Call<{ readonly model: number; readonly methods: readonly string[] }, readonly MeasuredKind[]>
@@ -78,22 +75,23 @@ export interface LabCalls {
   >
 }
 
-export const labHandlers: Handlers = { labStart, labCrop, labTensor, labKinds, labPlan }
+export const labHandlers: Handlers = { labStart, labCrop, labKinds, labPlan }
 
 function labStart({ model, tensor: wanted }: LabCalls['labStart']['ask']): LabStart {
   const { tensors } = requireOpened(model).model
   const methods = methodNames()
-  const named = tensors.find(({ name }) => name === wanted)
-  const tensor = named ?? largestMatrix(tensors)
-  if (!tensor) return { methods, rows: 0, columns: 0, reason: 'This model has no matrix that could be quantized.' }
-  return { methods, tensor: tensor.name, rows: tensor.shape.at(-2) ?? 1, columns: tensor.shape.at(-1) ?? 1 }
+  const named = tensors.findIndex(({ name }) => name === wanted)
+  const index = named >= 0 ? named : largestMatrix(tensors)
+  if (index === undefined)
+    return { methods, rows: 0, columns: 0, reason: 'This model has no matrix that could be quantized.' }
+  const { ref } = infoOf(model, index)
+  return { methods, tensor: ref, rows: ref.shape.at(-2) ?? 1, columns: ref.shape.at(-1) ?? 1 }
 }
 
-function largestMatrix(tensors: readonly Tensor[]): Tensor | undefined {
-  let largest: Tensor | undefined
-  for (const tensor of tensors)
-    if (tensor.shape.length === 2 && tensor.data && tensor.data.byteLength > (largest?.data?.byteLength ?? 0))
-      largest = tensor
+function largestMatrix(tensors: readonly Tensor[]): number | undefined {
+  let [largest, size]: [number | undefined, number] = [undefined, 0]
+  for (const [i, { shape, data }] of tensors.entries())
+    if (shape.length === 2 && data && data.byteLength > size) [largest, size] = [i, data.byteLength]
   return largest
 }
 
@@ -146,12 +144,6 @@ export const powerOf = (values: Float32Array): number => {
 function snrOf(values: Float32Array, rmse: number): number | null {
   const power = powerOf(values)
   return rmse === 0 || power === 0 ? null : 10 * Math.log10(power / (rmse * rmse))
-}
-
-async function labTensor({ model, tensor }: LabCalls['labTensor']['ask'], { signal, progress }: CallContext) {
-  const onProgress = ({ done, total }: { done: number; total: number }): void => progress({ done, total })
-  const { points, isSample } = await measureMethods(requireTensorNamed(model, tensor), { signal, onProgress })
-  return { points, isSample }
 }
 
 /** Values of one tensor that stand for all of its kind. */

@@ -73,7 +73,7 @@ export function tensorIndexOf(model: Model, name: string): number | undefined {
   return byName.get(name)
 }
 
-function infoOf(id: number, index: number): TensorInfo {
+export function infoOf(id: number, index: number): TensorInfo {
   const tensor = requireTensor(id, index)
   const type = tensor.encoding ?? tensor.dtype
   const { shape, order, name, data } = tensor

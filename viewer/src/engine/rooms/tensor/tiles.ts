@@ -15,6 +15,7 @@ import { type CellFigure, type Moments, rangePayload } from 'tare/kit'
 import type { Call } from '../../calls.js'
 import type { CallContext, Handlers } from '../../serve.js'
 import { type PlaneSize, tileSize, tileSpan } from '../../tiles/layout.js'
+import type { MeasuredTensor } from '../lab/measure.js'
 import { type CodeLevels, countCodes } from './code-levels.js'
 import { type Layer, readLayer } from './layers.js'
 import { findOutliers, type Outlier } from './outliers.js'
@@ -83,6 +84,8 @@ export interface TileCalls {
   histogram: Call<{ readonly tensor: TensorRef; readonly bins: number }, SampleStats>
   outliers: Call<PlaneAsk & { readonly count: number }, readonly Outlier[]>
   codeLevels: Call<PlaneAsk, CodeLevels>
+  /** Every quantization method on a sample; progress in methods. */
+  measure: Call<{ readonly tensor: TensorRef }, MeasuredTensor>
 }
 
 /** The same in every worker, but for how it finds a tensor. */
@@ -142,6 +145,10 @@ export function tileHandlers(find: (ref: TensorRef) => Promise<Tensor>): Handler
     },
     async codeLevels({ tensor, plane }: TileCalls['codeLevels']['ask'], { signal }: CallContext) {
       return countCodes(await find(tensor), plane, signal)
+    },
+    async measure({ tensor }: TileCalls['measure']['ask'], context: CallContext) {
+      const { measureTensor } = await import('../lab/measure.js')
+      return measureTensor(await find(tensor), context)
     },
   }
 }

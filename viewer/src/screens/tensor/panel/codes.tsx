@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { CodeLevels } from '../../../engine/rooms/tensor/code-levels.js'
 import type { TensorInfo } from '../../../engine/rooms/tensor/tensor.js'
-import type { CellFacts, Plane } from '../../../engine/rooms/tensor/tiles.js'
+import type { Plane } from '../../../engine/rooms/tensor/tiles.js'
 import { askTensor } from '../../../engine/tensor-workers.js'
 import { priorities } from '../../../engine/wire.js'
 import { countLabel } from '../../../parts/format.js'
@@ -23,12 +23,6 @@ export function useCodeLevels(info: TensorInfo, plane: Plane): CodeLevels | unde
     return () => abort.abort()
   }, [info, plane])
   return found
-}
-
-/** What the codes stand for in the block of a cell or, without one, in a typical block; the smallest first. */
-export function levelsOf({ first, counts, scale, offset }: CodeLevels, facts: CellFacts | undefined): number[] {
-  const [factor, shift] = facts?.scale === undefined ? [scale, offset] : [facts.scale, facts.offset ?? 0]
-  return counts.map((_, i) => factor * (first + i) + shift).sort((a, b) => a - b)
 }
 
 const height = 64

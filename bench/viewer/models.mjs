@@ -1,0 +1,49 @@
+// The files that the page is measured on.
+import { closeSync, openSync, writeSync } from 'node:fs'
+
+const [rows, columns] = [8192, 8192]
+
+/** The same 64 MiB again and again: made-up halves between 2^-9 and 2^-5, of either sign. */
+function someHalves() {
+  const weights = new Uint16Array(2 ** 25)
+  let state = 1
+  for (let i = 0; i < weights.length; i++) {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    weights[i] = ((state >>> 31) << 15) | ((6 + ((state >>> 28) & 3)) << 10) | ((state >>> 12) & 1023)
+  }
+  return weights
+}
+
+function writeFile(path, header, size, content) {
+  const bytes = Buffer.from(header)
+  const length = Buffer.alloc(8)
+  length.writeBigUInt64LE(BigInt(bytes.byteLength))
+  const file = openSync(path, 'w')
+  writeSync(file, length)
+  writeSync(file, bytes)
+  for (let done = 0; done < size; done += content.byteLength)
+    writeSync(file, content, 0, Math.min(content.byteLength, size - done))
+  closeSync(file)
+}
+
+/** Matrices of f16, as many as fit. */
+export function writeLarge(path, gib) {
+  const bytes = rows * columns * 2
+  const count = Math.max(1, Math.round((gib * 2 ** 30) / bytes))
+  const entries = Array.from({ length: count }, (_, i) => [
+    `layers.${i}.weight`,
+    { dtype: 'F16', shape: [rows, columns], data_offsets: [i * bytes, (i + 1) * bytes] },
+  ])
+  writeFile(path, JSON.stringify(Object.fromEntries(entries)), count * bytes, someHalves())
+}
+
+/** Tensors of one byte each, under names as large mixtures of experts have them. */
+export function writeMillion(path, count = 1_000_000) {
+  const kinds = ['gate_proj.weight', 'up_proj.weight', 'down_proj.weight', 'down_proj.weight_scale_inv']
+  const nameOf = (i) => `model.layers.${Math.floor(i / 4096)}.mlp.experts.${Math.floor(i / 4) % 1024}.${kinds[i % 4]}`
+  const entries = Array.from(
+    { length: count },
+    (_, i) => `"${nameOf(i)}":{"dtype":"U8","shape":[1],"data_offsets":[${i},${i + 1}]}`,
+  )
+  writeFile(path, `{${entries.join(',')}}`, count, new Uint8Array(1 << 20))
+}
