@@ -37,10 +37,10 @@ export function writeLarge(path, gib) {
   writeFile(path, JSON.stringify(Object.fromEntries(entries)), count * bytes, someHalves())
 }
 
-/** Tensors of one byte each, under names as large mixtures of experts have them. */
+/** Tensors of one byte each. Longer names would be a header of more than the 100 MB that the format allows. */
 export function writeMillion(path, count = 1_000_000) {
-  const kinds = ['gate_proj.weight', 'up_proj.weight', 'down_proj.weight', 'down_proj.weight_scale_inv']
-  const nameOf = (i) => `model.layers.${Math.floor(i / 4096)}.mlp.experts.${Math.floor(i / 4) % 1024}.${kinds[i % 4]}`
+  const kinds = ['gate', 'up', 'down', 'bias']
+  const nameOf = (i) => `layers.${Math.floor(i / 4096)}.experts.${Math.floor(i / 4) % 1024}.${kinds[i % 4]}`
   const entries = Array.from(
     { length: count },
     (_, i) => `"${nameOf(i)}":{"dtype":"U8","shape":[1],"data_offsets":[${i},${i + 1}]}`,

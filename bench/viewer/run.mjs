@@ -119,18 +119,18 @@ async function measureMillion(browser, address) {
   await page.goto(address)
   await page.waitForSelector('.facts')
   const first = (name) => `document.querySelector('.rows .row .name')?.title.startsWith('${name}')`
-  const rows = await timeTo(page, '#/f/0/tensors', first('model.layers.0.mlp'))
+  const rows = await timeTo(page, '#/f/0/tensors', first('layers.0.experts'))
   const click = (column) =>
     `[...document.querySelectorAll('[role=columnheader] button')].find((b) => b.textContent.includes('${column}')).click()`
   const byName = await timeOf(
     page,
     click('Name'),
-    `document.querySelector('[aria-sort]')?.textContent.includes('Name') && ${first('model.layers.0.mlp.experts.0.down_proj.weight')}`,
+    `document.querySelector('[aria-sort]')?.textContent.includes('Name') && ${first('layers.0.experts.0.bias')}`,
   )
   const bySize = await timeOf(
     page,
     click('Size'),
-    `document.querySelector('[aria-sort]')?.textContent.includes('Size') && ${first('model.layers.0.mlp.experts.0.gate')}`,
+    `document.querySelector('[aria-sort]')?.textContent.includes('Size') && ${first('layers.0.experts.0.gate')}`,
   )
   const scroll = await framesDuring(page, async () => {
     await page.mouse.move(600, 500)
@@ -141,8 +141,8 @@ async function measureMillion(browser, address) {
   })
   const filter = await timeOf(
     page,
-    `const input = document.querySelector('.filter'); input.value = 'experts.77. up_proj'; input.dispatchEvent(new Event('input', { bubbles: true }))`,
-    first('model.layers.0.mlp.experts.77.up_proj'),
+    `const input = document.querySelector('.filter'); input.value = 'experts.77. up'; input.dispatchEvent(new Event('input', { bubbles: true }))`,
+    first('layers.0.experts.77.up'),
   )
   const longest = await longestTask(page)
   await page.context().close()

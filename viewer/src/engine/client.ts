@@ -66,6 +66,11 @@ export class WorkerClient {
     this.#onReplaced()
   }
 
+  /** Gives its memory back; nothing may be asked any more. */
+  close(): void {
+    this.#worker.terminate()
+  }
+
   #listen(worker: Worker): Worker {
     worker.addEventListener('message', ({ data }: MessageEvent<Answer>) => {
       const pending = this.#pending.get(data.id)

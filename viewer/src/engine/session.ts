@@ -1,4 +1,4 @@
-// The session worker: it has the models open and answers everything but tiles.
+// The session worker: it has the models open and answers everything but tiles and checks.
 import type { CallName, Calls } from './calls.js'
 import { type AskOptions, WorkerClient } from './client.js'
 import workerAddress from './session-worker.ts?worker&url'
@@ -9,18 +9,39 @@ const replaced = new Set<() => void>()
 /** Called when a worker died and a new one, which knows nothing, took its place. */
 export const onSessionReplaced = (listener: () => void): void => void replaced.add(listener)
 
-let client: WorkerClient | undefined
+let session: WorkerClient | undefined
+/** Runs the same script without any models, for what takes long and needs none; the session goes on answering. */
+let apart: WorkerClient | undefined
+const askedApart: ReadonlySet<CallName> = new Set(['verify'])
 
 export function ask<N extends CallName>(
   name: N,
   question: Calls[N]['ask'],
   options?: AskOptions,
 ): Promise<Calls[N]['answer']> {
-  client ??= new WorkerClient(
+  const client = clientFor(name)
+  const answer = client.ask(name, question, options) as Promise<Calls[N]['answer']>
+  if (client === apart) answer.finally(closeApart).catch(() => {})
+  return answer
+}
+
+/** What a check needed is not kept in memory. */
+function closeApart(): void {
+  if (apart?.load !== 0) return
+  apart.close()
+  apart = undefined
+}
+
+function clientFor(name: CallName): WorkerClient {
+  if (askedApart.has(name)) {
+    apart ??= new WorkerClient(() => startWorker(workerAddress))
+    return apart
+  }
+  session ??= new WorkerClient(
     () => startWorker(workerAddress),
     () => {
       for (const listener of replaced) listener()
     },
   )
-  return client.ask(name, question, options) as Promise<Calls[N]['answer']>
+  return session
 }

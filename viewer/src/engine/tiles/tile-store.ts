@@ -22,7 +22,8 @@ const cache = new LruCache<TileNumbers>(budget)
 export const planeKey = ({ tensor, plane, layer }: TileSource): string =>
   `${tensor.model}/${tensor.index}/${layer}/${plane.axes?.join() ?? ''}/${plane.fixed?.join() ?? ''}`
 
-const bytesOf = ({ min, mean }: TileNumbers): number => (min === mean ? 1 : 4) * mean.byteLength
+/** With the picture of it, which has four bytes a cell as well. */
+const bytesOf = ({ min, mean }: TileNumbers): number => (min === mean ? 2 : 5) * mean.byteLength
 
 export class TileStore {
   readonly #source: TileSource

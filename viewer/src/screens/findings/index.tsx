@@ -14,7 +14,7 @@ import './findings.css'
 const verdicts = { ok: 'Nothing is wrong', warnings: 'It can be used, with warnings', errors: 'It is damaged' } as const
 
 export default function Findings({ model }: AnyScreenProps) {
-  const quick = useAnswer('verify', { model: model.id, quick: true })
+  const quick = useAnswer('verify', { model: model.id, from: model.from, quick: true })
   const whole = useWork('verify')
   useEffect(whole.clear, [model.id])
   const result = whole.answer ?? quick.answer
@@ -43,7 +43,11 @@ export default function Findings({ model }: AnyScreenProps) {
           <Work title="Checking all bytes" {...whole.progress} isBytes onCancel={whole.cancel} />
         ) : (
           <p>
-            <button type="button" class="primary" onClick={() => void whole.start({ model: model.id, quick: false })}>
+            <button
+              type="button"
+              class="primary"
+              onClick={() => void whole.start({ model: model.id, from: model.from, quick: false })}
+            >
               {whole.answer ? 'Check all bytes again' : 'Check all bytes'}
             </button>
           </p>

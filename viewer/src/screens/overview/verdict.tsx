@@ -6,7 +6,7 @@ import { useAnswer } from '../../parts/use-answer.js'
 const words = { ok: 'The structure is sound', warnings: 'Sound, with warnings', errors: 'There are errors' } as const
 
 export function Verdict({ model }: ScreenProps) {
-  const { answer, error } = useAnswer('verify', { model: model.id, quick: true })
+  const { answer, error } = useAnswer('verify', { model: model.id, from: model.from, quick: true })
   return (
     <section>
       <h2>Check</h2>

@@ -73,7 +73,7 @@ export function drawMap(context: CanvasRenderingContext2D, scene: MapScene, rati
     const [x0, y0] = [snap(x(left)), snap(y(top))]
     context.drawImage(image, x0, y0, snap(x(right)) - x0, snap(y(bottom)) - y0)
   }
-  if (overview) {
+  if (overview && !isCovered(scene)) {
     const cells = overview.columns / plane.columns
     context.imageSmoothingEnabled = pixels < cells * ratio
     const key = `${scene.paintKey} overview`
@@ -85,6 +85,14 @@ export function drawMap(context: CanvasRenderingContext2D, scene: MapScene, rati
   if (scene.cursor) outline(context, scene.cursor, x, y, pixels)
   context.restore()
   drawMargins(context, scene, x, y)
+}
+
+/** Tiles hide all of the overview: drawing it as well would take half of a frame. */
+function isCovered({ range, tile }: MapScene): boolean {
+  if (!range) return false
+  for (let row = range.firstRow; row < range.endRow; row++)
+    for (let column = range.firstColumn; column < range.endColumn; column++) if (!tile(row, column)) return false
+  return true
 }
 
 function drawTiles(

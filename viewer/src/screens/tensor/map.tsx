@@ -128,7 +128,12 @@ export function HeatMap(props: MapProps) {
       ratio,
     )
   }
-  useLayoutEffect(() => draw.current())
+  // Not with every rendering: progress, for example, changes nothing here.
+  const { scale, sigmas, colors, cells } = settings
+  useLayoutEffect(
+    () => draw.current(),
+    [box, planeName, asked, data.overview, data.norms, values, far, cursor, scale, sigmas, colors, cells, dark],
+  )
 
   const move = (wanted: MapView): void => {
     const next = clampView(wanted, plane)

@@ -122,7 +122,8 @@ export function TensorView({ model, info }: ScreenProps & { readonly info: Tenso
           onControl={(control) => {
             map.current = control
           }}
-          onZoom={setView}
+          // What moves without zooming changes nothing outside of the map.
+          onZoom={(next) => setView((before) => (before?.zoom === next.zoom ? before : next))}
           onError={setError}
         />
       )}

@@ -3,7 +3,8 @@ import { type VerifyResult, verifySource } from 'tare/kit'
 import type { Call } from '../../calls.js'
 import type { CallContext, Handlers } from '../../serve.js'
 import { type MetadataPage, metadataPage, metadataText } from '../metadata.js'
-import { requireInput, requireOpened } from '../models/opened.js'
+import type { ModelFiles } from '../models/open.js'
+import { requireOpened } from '../models/opened.js'
 import { openInput } from '../models/sources.js'
 import { layOutTreemap, type TreemapBox } from '../treemap.js'
 import { type VocabularyPage, vocabularyPage } from '../vocabulary.js'
@@ -17,7 +18,8 @@ interface PageAsk {
 }
 
 export interface OverviewCalls {
-  verify: Call<{ readonly model: number; readonly quick: boolean }, VerifyResult>
+  /** Needs no open model, and is asked of a worker of its own: checking a million tensors takes seconds. */
+  verify: Call<{ readonly model: number; readonly from: ModelFiles; readonly quick: boolean }, VerifyResult>
   treemap: Call<{ readonly model: number; readonly width: number; readonly height: number }, readonly TreemapBox[]>
   metadata: Call<PageAsk, MetadataPage>
   metadataText: Call<{ readonly model: number; readonly key: string }, string>
@@ -26,8 +28,8 @@ export interface OverviewCalls {
 
 export const overviewHandlers: Handlers = {
   /** A check reads the file from the start, through a source of its own. */
-  async verify({ model, quick }: OverviewCalls['verify']['ask'], { signal, progress }: CallContext) {
-    const source = await openInput(requireInput(model).from, signal)
+  async verify({ from, quick }: OverviewCalls['verify']['ask'], { signal, progress }: CallContext) {
+    const source = await openInput(from, signal)
     return verifySource(source, { quick, signal, onProgress: ({ done, total }) => progress({ done, total }) })
   },
   treemap: ({ model, width, height }: OverviewCalls['treemap']['ask']) =>
