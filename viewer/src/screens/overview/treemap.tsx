@@ -121,7 +121,7 @@ export function Treemap({ model }: ScreenProps) {
               onClick={() => box.tensor && goTo('tensor', box.tensor.name)}
             >
               {box.width > 40 && box.height > 15 && shortName(box.name)}
-              {error !== undefined && box.width > 48 && box.height > 40 && <small aria-hidden="true">{error}</small>}
+              {error !== undefined && box.width > 48 && box.height > 40 && <small data-error={error} />}
             </button>
           )
         })}
