@@ -50,7 +50,7 @@ const calls: Readonly<Record<string, (input: string) => string[]>> = {
 const takesAnyFile = new Set(['sign'])
 
 /** Verbs that take no file as their answer: they serve until stopped, want an address, or take a job. They have tests of their own. */
-const elsewhere = ['view', 'fetch', 'work', 'status', 'finish']
+const elsewhere = ['view', 'fetch', 'work', 'status', 'finish', 'worker']
 
 test('the table has every verb', () => {
   expect([...Object.keys(calls), ...elsewhere].sort()).toEqual(verbs.map(({ name }) => name).sort())

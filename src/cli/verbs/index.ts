@@ -27,6 +27,7 @@ import type { Action, CallableVerb, Verb } from './verb.js'
 import { verify } from './verify/index.js'
 import { view } from './view/index.js'
 import { work } from './work/index.js'
+import { worker } from './worker/index.js'
 
 export const verbs: readonly CallableVerb[] = [
   callable(inspect, () => import('./inspect/run.js')),
@@ -52,6 +53,7 @@ export const verbs: readonly CallableVerb[] = [
   callable(work, () => import('./work/run.js')),
   callable(status, () => import('./status/run.js')),
   callable(finish, () => import('./finish/run.js')),
+  callable(worker, () => import('./worker/run.js')),
   callable(tokenize, () => import('./tokenize/run.js')),
   callable(embed, () => import('./embed/run.js')),
 ]

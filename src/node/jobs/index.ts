@@ -157,9 +157,14 @@ const maxJob = 1 << 29
 const jobOf = async (job: Job | string, options: JobRunOptions): Promise<Job> =>
   typeof job === 'string' ? readJob(job, options) : parseJob(formatJob(job), job.files[0]?.name ?? 'job')
 
-/** Opens a job for work: plans it, once for all of its parts. The caller closes it. */
-export async function openForWork(job: Job | string, options: JobRunOptions = {}): Promise<OpenJob> {
+/** Opens a job for work: plans it, once for all of its parts. `check` may refuse it first. The caller closes it. */
+export async function openForWork(
+  job: Job | string,
+  options: JobRunOptions = {},
+  check?: (job: Job) => void,
+): Promise<OpenJob> {
   const read = await jobOf(job, options)
+  check?.(read)
   return openJob(read, await storeOf(read), runOptions(options))
 }
 
@@ -223,25 +228,25 @@ export interface FinishedJob {
  * again. A TareError `job/incomplete` otherwise, and nothing has changed.
  */
 export async function finishJob(job: Job | string, options: JobRunOptions = {}): Promise<FinishedJob> {
-  const { signal } = options
   const read = await jobOf(job, options)
   if (await (await storeOf(read)).isFinished()) return { job: read, files: filesOf(read), damage: [], seconds: 0 }
   const opened = await openForWork(read, options)
   try {
-    const { late, damage, seconds } = await joinResults(opened)
-    const { target } = opened.job
-    collectorFor(opened.inputs, options)?.()
-    await opened.inputs.assertUnchanged()
-    await opened.store.commit(
-      opened,
-      late,
-      (written) => assertOpens(written, target, opened.conversion.model, signal),
-      signal,
-    )
-    return { job: opened.job, files: filesOf(read), damage, seconds }
+    return await finishOpened(opened, options)
   } finally {
     await opened.close()
   }
+}
+
+/** The same for a job that is open. */
+export async function finishOpened(opened: OpenJob, options: JobRunOptions): Promise<FinishedJob> {
+  const { job, inputs, store, conversion } = opened
+  const { signal } = options
+  const { late, damage, seconds } = await joinResults(opened)
+  collectorFor(inputs, options)?.()
+  await inputs.assertUnchanged()
+  await store.commit(opened, late, (written) => assertOpens(written, job.target, conversion.model, signal), signal)
+  return { job, files: filesOf(job), damage, seconds }
 }
 
 /** The files of the output where they will be. */

@@ -134,6 +134,11 @@ export const convert = defineVerb({
     allowDamage,
     overwrite,
     resume,
+    workers: {
+      group: 'Output',
+      value: '<queue>',
+      description: 'have the workers of this queue make the output, such as nats://host:4222 (tare worker serves it)',
+    },
     threads,
   },
   formatOptions: 'write',
@@ -150,6 +155,10 @@ export const convert = defineVerb({
     ],
     ['tare convert adam.optimizer -o adam.json', 'the settings of an optimizer as JSON; it goes back the same way'],
     ['tare convert model.mcf -o model/', 'a directory as hubs publish it: weights, configuration, tokenizer'],
+    [
+      'tare convert /shared/model.safetensors -o /shared/model.gguf --quantize q4_k --workers nats://host:4222',
+      'made by all machines that run `tare worker nats://host:4222`',
+    ],
     [
       'tare convert model-Q8_0.gguf -o model/ --cast bf16 --shard-size 5GB',
       'a file of llama.cpp as the directory that it could have been made of',

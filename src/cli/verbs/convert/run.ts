@@ -38,6 +38,7 @@ import { checkStdout, markOutputErrors, stemOf } from '../../output/output.js'
 import { isDirectory, type Place, placeFor } from '../../output/place.js'
 import { checkReceiptPlace, writeReceipt } from '../../output/receipt.js'
 import { type Status, UsageError } from '../../status.js'
+import { convertByQueue } from './by-queue.js'
 import type { ConvertOptions } from './index.js'
 
 export default async function convert(
@@ -47,6 +48,7 @@ export default async function convert(
 ): Promise<Status> {
   const intoDirectory = options.output !== undefined && (await isDirectory(options.output))
   checkOptions(context, inputs, options, intoDirectory)
+  if (options.workers !== undefined) return convertByQueue(context, inputs, options, options.workers)
   keepHeapSmall()
   const parts = options.vocab === undefined ? undefined : [await readVocabulary(context, options.vocab)]
   // Opened with the first input and kept for all, so that a failure is reported in the place of an input.

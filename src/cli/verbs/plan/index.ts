@@ -4,7 +4,7 @@ import { convert } from '../convert/index.js'
 import { quantize } from '../quantize/index.js'
 import { defineVerb } from '../verb.js'
 
-const { output: _, dryRun, receipt, key, certificate, chain, resume, ...convertFlags } = convert.flags
+const { output: _, dryRun, receipt, key, certificate, chain, resume, workers, ...convertFlags } = convert.flags
 const { targetSize, targetBits, methods } = quantize.flags
 
 export const plan = defineVerb({
