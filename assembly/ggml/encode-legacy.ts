@@ -18,7 +18,7 @@ export function encodeQ8_0(source: usize, target: usize, blocks: i32): void {
 /** The extreme value gets the code 0, which is the only one with the full range. */
 export function encodeQ4_0(source: usize, target: usize, blocks: i32): void {
   for (; blocks > 0; blocks--) {
-    const scale = extremeOf(source, 128) / -8
+    const scale = extremeOf(source, 128) * -0.125
     putF16(target, scale)
     const factor = inverse(scale)
     putLowBits(target + 2, aroundAt(source, factor, 8.5, 15), aroundAt(source + 64, factor, 8.5, 15))
@@ -29,7 +29,7 @@ export function encodeQ4_0(source: usize, target: usize, blocks: i32): void {
 
 export function encodeQ5_0(source: usize, target: usize, blocks: i32): void {
   for (; blocks > 0; blocks--) {
-    const scale = extremeOf(source, 128) / -16
+    const scale = extremeOf(source, 128) * -0.0625
     putF16(target, scale)
     const factor = inverse(scale)
     const first = aroundAt(source, factor, 16.5, 31)
@@ -63,8 +63,12 @@ export function extremeOf(values: usize, size: usize): f32 {
   const found = f32x4.pmax(both, i32x4.shuffle(both, both, 1, 0, 3, 2))
   const depth = f32x4.extract_lane(found, 0)
   const height = f32x4.extract_lane(found, 2)
-  if (height > depth) return height
-  if (depth > height) return -depth
+  if (height !== depth) {
+    // Either is as likely, so that a branch would often be taken in vain.
+    const isHigh = 0 - <u32>(height > depth)
+    const depthBits = reinterpret<u32>(depth) ^ 0x80000000
+    return reinterpret<f32>((reinterpret<u32>(height) & isHigh) | (depthBits & ~isHigh))
+  }
   if (depth === 0) return 0
   while (abs(load<f32>(values)) !== depth) values += 4
   return load<f32>(values)

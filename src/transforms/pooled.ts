@@ -7,8 +7,8 @@ import { fillsWindow, fillWindows, type JobHandler, type RunThreads, type Worker
 import { fileOf } from './map-elements.js'
 import { type Makers, rebuildPayload } from './rebuild.js'
 
-/** The maximum length of a job's slice. */
-const maxBytes = 4 * defaultWindow
+/** The maximum length of a job's slice: several of them are in memory at once. */
+const maxBytes = defaultWindow
 /** Copied at a time, while it is in the nearest cache. */
 const pieceSize = defaultWindow / 4
 

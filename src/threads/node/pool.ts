@@ -30,9 +30,12 @@ export function openPool(options: PoolOptions = {}): WorkerPool | undefined {
   return url && new ThreadPool(threads, threadCosts.start, (events) => startWorker(url, events))
 }
 
+/** Threads work in windows and make little garbage: less room for it keeps the memory of many threads small. */
+const maxYoungGenerationSizeMb = 4
+
 /** Runs a file as a thread of a pool. */
 export function startWorker(url: URL, events: ThreadEvents): Thread {
-  const worker = new Worker(url)
+  const worker = new Worker(url, { resourceLimits: { maxYoungGenerationSizeMb } })
   let why = 'the worker ended'
   let isEnding = false
   worker.on('message', (answer: Answer) => events.answer(answer))
