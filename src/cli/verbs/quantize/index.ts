@@ -41,7 +41,10 @@ export const quantize = defineVerb({
       description: 'the same with an average of bits per weight, such as 4.25',
       parse: parseBits,
     },
-    methods: { value: '<file>', description: 'a JSON file with a method for each tensor name; "keep" leaves a tensor as it is' },
+    methods: {
+      value: '<file>',
+      description: 'a JSON file with a method for each tensor name; "keep" leaves a tensor as it is',
+    },
     saveMethods: {
       value: '<file>',
       description: 'write the methods of all tensors to this file, to be edited; with --dry-run, too',
