@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { formats, MemorySource, openModel, verifySource } from '../../src/kit.js'
+import { diffModels, formats, MemorySource, openModel, verifySource } from '../../src/kit.js'
 import { runCli as tare } from '../cli/run-cli.js'
 import { useTempDir } from '../node/temp-dir.js'
 import { convertToFiles, sourceOf } from '../support/convert.js'
@@ -154,7 +154,7 @@ describe('names', () => {
 
 describe('an archive for TorchServe', () => {
   const bytes = fixtureBytes('torch', 'checkpoint.pt')
-  const manifest = { name: 'MAR-INF/MANIFEST.json', content: bytesOf('{"model": {"serializedFile": "model.pt"}}') }
+  const manifest = { name: 'MAR-INF/MANIFEST.json', content: Buffer.from('{"model": {"serializedFile": "model.pt"}}') }
   const handler = { name: 'handler.py', content: bytesOf('import torch') }
 
   it.each([true, false])('is the model in it (compressed: %s)', async (deflate) => {
@@ -174,6 +174,34 @@ describe('an archive for TorchServe', () => {
       expect([...mine!.values()]).toEqual([...theirs!.values()])
       expect((await verifySource(source())).findings.filter(({ severity }) => severity === 'error')).toEqual([])
     }
+  })
+
+  it('is the file that the manifest names, whatever else is there', async () => {
+    const other = { name: 'other.pt', content: fixtureBytes('torch', 'tied.pt') }
+    const names = (file: string): Uint8Array => Buffer.from(`{"model": {"serializedFile": "${file}"}}`)
+    const bin = { name: 'pytorch_model.bin', content: bytes }
+    const plain = await openModel(new MemorySource(bytes, 'model.pt'))
+    const chosen = craftZip([other, bin, { ...manifest, content: names('pytorch_model.bin') }])
+    const model = await openModel(new MemorySource(chosen, 'm.mar'))
+    expect(model.tensors.map(({ name }) => name)).toEqual(plain.tensors.map(({ name }) => name))
+    // A manifest that names nothing of the kind, or is none, is as good as no manifest.
+    for (const content of [names('gone.pt'), names('handler.py'), bytesOf('{'), bytesOf('[1]')]) {
+      const single = craftZip([other, handler, { ...manifest, content }])
+      const opened = await openModel(new MemorySource(single, 'm.mar'))
+      expect(opened.tensors.length).toBe((await openModel(new MemorySource(other.content, 'other.pt'))).tensors.length)
+    }
+  })
+
+  it('becomes a checkpoint of its own', async () => {
+    const archive = craftZip([{ name: 'model.pt', content: bytes, deflate: false }, manifest])
+    const model = await openModel(new MemorySource(archive, 'm.mar'))
+    const [written] = [...(await convertToFiles(model, 'torch', { name: 'model.pt' })).values()]
+    const again = await openModel(new MemorySource(written!, 'model.pt'))
+    expect((await diffModels(model, again)).equal).toBe(true)
+    // The archive itself holds more than a model, so it is not written over.
+    await expect(convertToFiles(model, 'torch', { name: 'm.mar' })).rejects.toMatchObject({
+      code: 'write/not-writable',
+    })
   })
 
   it('that is damaged is found out', async () => {

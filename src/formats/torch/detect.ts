@@ -23,5 +23,11 @@ export function looksLikeIndex(head: Uint8Array): boolean {
   return text.startsWith('{') && /"weight_map"\s*:\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*"[^"]*\.bin"/i.test(text)
 }
 
+/** What TorchServe keeps in an archive about it: which of the members is the model, among other things. */
+export const manifestName = 'MAR-INF/MANIFEST.json'
+
+/** A member that such a manifest can name: there, other names are not a chance. */
+export const isNamedModel = (name: string): boolean => /^[^/]+\.(pt|pth|bin|ckpt)$/i.test(name)
+
 /** A member of an archive that is itself a file of PyTorch. */
 export const isModelMember = (name: string): boolean => /^[^/]+\.(pt|pth)$/i.test(name)

@@ -2,7 +2,7 @@ import { allTorchCodes } from '../../content/torch-save/codes.js'
 import type { Format } from '../../model/index.js'
 import { guessMemberNames, startsLikeZip } from '../../wire/zip/guess.js'
 import { writeCapabilities, writeCapabilitiesFor } from './capabilities.js'
-import { isMagicPickle, isModelMember, isPickle, looksLikeIndex } from './detect.js'
+import { isMagicPickle, isModelMember, isNamedModel, isPickle, looksLikeIndex, manifestName } from './detect.js'
 
 const indexSuffix = '.bin.index.json'
 const published = ['pytorch_model.bin', `pytorch_model${indexSuffix}`] as const
@@ -29,7 +29,9 @@ export const torch: Format<'torch', typeof allTorchCodes> = {
     if (isMagicPickle(head)) return 'yes'
     const isNamed = /\.(pt|pth|ckpt|bin|pkl|pickle)$/i.test(name)
     if (startsLikeZip(head)) {
-      for (const member of guessMemberNames(head)) {
+      const members = [...guessMemberNames(head)]
+      if (members.includes(manifestName) && members.some(isNamedModel)) return 'yes'
+      for (const member of members) {
         if (/^[^/]+\/(data\.pkl|constants\.pkl|version|byteorder|\.format_version|data\/[^/]+)$/.test(member))
           return 'yes'
         if (isModelMember(member)) return 'yes'

@@ -1,15 +1,20 @@
-// What TorchServe takes (`.mar`): a zip archive with one file of PyTorch in it, beside a handler and a manifest. The model is that file.
+// What TorchServe takes (`.mar`): a zip archive with a file of PyTorch in it, beside a handler and a manifest. The model is the file that the
+// manifest names as `model.serializedFile`, or the only one there is.
 import { type ByteSource, MemorySource, sliceSource } from '../../bytes/index.js'
 import { checkArchive } from '../../content/torch-save/check.js'
 import { codes } from '../../content/torch-save/codes.js'
-import { collectingReport, TareError } from '../../errors/index.js'
+import { rememberTree, treeOf } from '../../content/torch-save/tree.js'
+import { collectingReport, strictReport, TareError } from '../../errors/index.js'
 import type { Opened, ReadContext } from '../../model/index.js'
+import { type JsonNode, parseJson } from '../../wire/index.js'
 import { guessMemberNames } from '../../wire/zip/guess.js'
 import { readMemberHead, readZip, type ZipMember } from '../../wire/zip/zip.js'
-import { isModelMember } from './detect.js'
+import { isModelMember, isNamedModel, manifestName } from './detect.js'
 
 /** How much of a compressed file is unpacked into memory. */
 const maxUnpacked = 1 << 28
+/** Manifests have a few hundred bytes. */
+const maxManifest = 1 << 20
 /** Deflate makes no more of a byte. */
 const bestRatio = 1032
 
@@ -39,6 +44,8 @@ export async function readModelArchive(
   const inner = await openMember(source, member, context)
   const own = { ...context, report: report.forFile(inner.name), extents: undefined }
   const { model, check } = await readFile(inner, own)
+  const tree = treeOf(inner)
+  if (tree) rememberTree(source, { ...tree, isCopied: false })
   const tensorsIn = (): string[] => model.tensors.map(({ name }) => name)
   return {
     model: { ...model, files: [source] },
@@ -54,11 +61,36 @@ async function findModel(source: ByteSource, { signal, limits }: ReadContext): P
   try {
     const report = collectingReport(source.name, [])
     const { members } = await readZip(source, { report, signal, maxDirectory: limits.indexBytes })
+    const named = await namedIn(source, members, signal)
+    if (named) return named
     const models = members.filter(({ name }) => isModelMember(name))
     const isOther = members.some(({ name }) => /^[^/]+\/data\.pkl$/.test(name))
     return models.length === 1 && !isOther ? models[0] : undefined
   } catch (error) {
     if (error instanceof TareError && !signal?.aborted) return undefined
+    throw error
+  }
+}
+
+/** The member that the manifest names, where there is a manifest that names one. */
+async function namedIn(
+  source: ByteSource,
+  members: readonly ZipMember[],
+  signal: AbortSignal | undefined,
+): Promise<ZipMember | undefined> {
+  const manifest = members.find(({ name, size }) => name === manifestName && size <= maxManifest)
+  if (!manifest) return undefined
+  const root = parsed(await readMemberHead(source, manifest, manifest.size, signal))
+  const model = root instanceof Map ? root.get('model') : undefined
+  const file = model instanceof Map ? model.get('serializedFile') : undefined
+  return members.find(({ name }) => name === file && isNamedModel(name))
+}
+
+function parsed(bytes: Uint8Array): JsonNode | undefined {
+  try {
+    return parseJson(bytes, strictReport(manifestName), { path: manifestName })
+  } catch (error) {
+    if (error instanceof TareError) return undefined
     throw error
   }
 }

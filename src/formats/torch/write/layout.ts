@@ -4,7 +4,7 @@ import { companionFiles } from '../../../content/companions.js'
 import { shardIndex, shardName, splitShards } from '../../../content/shard-set.js'
 import { writeMetadataRecord } from '../../../content/torch-save/metadata-record.js'
 import { type Tree, treeOf } from '../../../content/torch-save/tree.js'
-import { callerWord, failWith, usageCodes } from '../../../errors/index.js'
+import { callerWord, failWith, usageCodes, writeCodes } from '../../../errors/index.js'
 import {
   type FileLayout,
   type Layout,
@@ -34,6 +34,11 @@ export async function layout(model: Model, options: WriteOptions): Promise<Layou
 
 async function layoutWeights(model: Model, options: WriteOptions): Promise<Layout> {
   const { shardSize, name } = options
+  if (/\.mar$/i.test(name)) {
+    const message =
+      'an archive of TorchServe holds more than a model and is not written; give the output the extension .pt'
+    failWith(writeCodes['not-writable'], { file: name, message })
+  }
   const shards = shardSize === undefined ? [] : splitShards(inOneShard(model.tensors), shardSize)
   if (shards.length <= 1) return { files: [await layoutFile(model, options)] }
   const stem = name.replace(/\.(bin\.index\.json|bin|pt|pth|ckpt)$/i, '')
