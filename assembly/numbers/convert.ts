@@ -1,6 +1,7 @@
 // f16 and bf16 to f32 and back, eight at a time. A NaN keeps its sign and as much of its payload as fits, so it must not pass through
 // arithmetic; encoding rounds to nearest, ties to even.
 import { lanes16, lanes32 } from './lanes'
+import { results } from './memory-map'
 
 /**
  * The lower half of the f32 holds the last three bits of the code; the upper half holds the rest, with 112 added to the exponent. Zero,
@@ -88,6 +89,26 @@ export function f32ToF16(source: usize, target: usize, count: i32): void {
     const upper = i16x8.narrow_i32x4_s(i32x4.shr_s(x, 16), i32x4.shr_s(y, 16))
     v128.store(target, v128.or(i16x8.narrow_i32x4_u(a, b), v128.and(upper, signs)))
     source += 32
+  }
+}
+
+/**
+ * Between the smallest and the largest normal f16, a bf16 has fewer digits than an f16: only the exponent changes. All else goes through f32.
+ */
+export function bf16ToF16(source: usize, target: usize, count: i32): void {
+  const mask = lanes16(0x7fff)
+  const smallest = lanes16(0x3880)
+  const largest = lanes16(0x477f)
+  const bias = lanes16(0x3800)
+  const spare = results + 64
+  for (const end = target + 2 * count; target < end; target += 16) {
+    const codes = v128.load(source)
+    const magnitude = v128.and(codes, mask)
+    if (v128.any_true(v128.or(i16x8.gt_s(smallest, magnitude), i16x8.gt_s(magnitude, largest)))) {
+      bf16ToF32(source, spare, 8)
+      f32ToF16(spare, target, 8)
+    } else v128.store(target, v128.or(i16x8.shl(i16x8.sub(magnitude, bias), 3), v128.xor(codes, magnitude)))
+    source += 16
   }
 }
 

@@ -1,6 +1,6 @@
 export { codesToF32, f32ToCodes } from './codes'
 export { compareBlocks } from './compare'
-export { bf16ToF32, f16ToF32, f32ToBf16, f32ToF16 } from './convert'
+export { bf16ToF16, bf16ToF32, f16ToF32, f32ToBf16, f32ToF16 } from './convert'
 export { poolCells } from './pool'
 export { addSquares } from './stats/detail'
 export { drainTops, summarize } from './stats/summary'

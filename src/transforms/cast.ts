@@ -2,10 +2,11 @@
 // as possible.
 import { alignUp } from '../bytes/index.js'
 import { fillView, type ViewType, viewOf } from '../bytes/views.js'
-import { type DType, f32, f64, i64, isReal, u64 } from '../dtypes/index.js'
+import { bf16, type DType, f16, f32, f64, i64, isReal, u64 } from '../dtypes/index.js'
 import { stickyDecoder } from '../dtypes/integers.js'
 import { viaOddF32 } from '../dtypes/via-f32.js'
 import { failWith, usageCodes, writeCodes } from '../errors/index.js'
+import { bf16ToF16 } from '../kernels/numbers/convert.js'
 import { narrowNaNs } from '../kernels/numbers/float-bits.js'
 import type { Payload, Tensor } from '../model/index.js'
 import { tensorRecipe } from '../model/recipe-of.js'
@@ -80,6 +81,7 @@ function converter(from: DType, to: DType, options: CastOptions = {}): Convert |
   const [decoder, encoder] = [from.codec, to.codec]
   if (!decoder || !encoder || !isReal(from) || !isReal(to)) return undefined
   if (isWide(from) && isWide(to)) return otherSignedness
+  if (from === bf16 && to === f16) return shortened
   const { fromF64 } = encoder
   const fromF32 = (options.overflow && encoder.fromF32Overflowing) || encoder.fromF32
   const toF32 = decoder.toF32Bits ?? decoder.toF32
@@ -112,6 +114,11 @@ function reading<T extends Float32Array | Float64Array>(
   encode: (source: T, target: Uint8Array) => number,
 ): Convert {
   return (source, target, count) => encode(viewOf(type, source, count), target)
+}
+
+function shortened(source: Uint8Array, target: Uint8Array, count: number): number {
+  bf16ToF16(source, target, count)
+  return -1
 }
 
 const isWide = (dtype: DType): boolean => dtype === i64 || dtype === u64

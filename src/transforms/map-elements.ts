@@ -19,7 +19,8 @@ export interface ElementMap {
 }
 
 const minElements = 1 << 14
-const maxElements = 1 << 18
+/** Of the side with the longer elements. */
+const maxBytes = 1 << 20
 
 interface CountedMap extends ElementMap {
   readonly count: number
@@ -117,8 +118,10 @@ async function convertPart(map: CountedMap, offset: number, length: number, sign
 
 /** Elements per piece: about a window of output, within bounds that keep both sides small. */
 function stepFor(map: CountedMap, window: number): number {
-  const wanted = Math.floor(window / map.to.bytes) * map.to.elements
-  return alignUp(Math.max(1, Math.min(map.count, maxElements, Math.max(wanted, minElements))), unitOf(map))
+  const { count, from, to } = map
+  const wanted = Math.floor(window / to.bytes) * to.elements
+  const max = Math.floor(maxBytes / Math.max(from.bytes / from.elements, to.bytes / to.elements))
+  return alignUp(Math.max(1, Math.min(count, max, Math.max(wanted, minElements))), unitOf(map))
 }
 
 /** The shortest run that is whole groups on both sides. */

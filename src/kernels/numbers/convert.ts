@@ -62,6 +62,21 @@ export function f32ToBf16(source: Float32Array, target: Uint8Array): void {
   if (done < source.length) f32ToBf16Plain(source.subarray(done), target.subarray(2 * done))
 }
 
+/** bf16 as f16: the values of most models keep all their digits. */
+export function bf16ToF16(source: Uint8Array, target: Uint8Array, count: number): void {
+  requireBytes(source, 2 * count)
+  requireBytes(target, 2 * count)
+  const module = count < minElements ? undefined : numbersModule()
+  const steps = module ? Math.floor(count / 8) : 0
+  if (module) {
+    const { run } = module
+    runSteps(module, source, 16, target, 16, steps, (at, targetAt, length) => run.bf16ToF16(at, targetAt, length * 8))
+  }
+  const rest = new Float32Array(count - steps * 8)
+  bf16ToF32Plain(source.subarray(steps * 16), rest)
+  f32ToF16Plain(rest, target.subarray(steps * 16))
+}
+
 /** Runs a kernel on as many elements as fit its steps of eight; returns how many those are. */
 function inEights(
   name: 'f16ToF32' | 'bf16ToF32' | 'f32ToF16' | 'f32ToBf16',

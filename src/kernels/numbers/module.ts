@@ -13,6 +13,7 @@ interface Exports {
   compareBlocks(a: number, b: number, blocks: number, abs: number, rel: number, share: number): void
   f16ToF32(source: number, target: number, count: number): void
   bf16ToF32(source: number, target: number, count: number): void
+  bf16ToF16(source: number, target: number, count: number): void
   f32ToF16(source: number, target: number, count: number): void
   f32ToBf16(source: number, target: number, count: number): void
   codesToF32(bits: number, source: number, target: number, size: number): void

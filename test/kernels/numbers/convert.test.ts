@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { releaseWindow, takeWindow } from '../../../src/bytes/index.js'
 import { type DType, dtypeById } from '../../../src/dtypes/index.js'
 import { withoutKernels } from '../../../src/kernels/load.js'
+import { bf16ToF16 } from '../../../src/kernels/numbers/convert.js'
 import { whereBitsDiffer } from '../../support/numbers.js'
 
 fc.configureGlobal({ seed: 5 })
@@ -155,4 +156,42 @@ it('changes tables when another type follows', () => {
   }
   const compiled = ids.map(encode)
   expect(compiled).toEqual(withoutKernels(() => ids.map(encode)))
+})
+
+describe('bf16 to f16', () => {
+  const throughF32 = (source: Uint8Array, count: number): Uint8Array => {
+    const [values, target] = [new Float32Array(count), new Uint8Array(2 * count)]
+    withoutKernels(() => {
+      typeOf('bf16').codec!.toF32(source, values)
+      typeOf('f16').codec!.fromF32!(values, target)
+    })
+    return target
+  }
+
+  it('gives the same codes as the way through f32, for every code', () => {
+    const codes = Uint16Array.from({ length: 65_536 + 5 }, (_, i) => i)
+    const source = new Uint8Array(codes.buffer)
+    const [compiled, plain] = [new Uint8Array(source.length), new Uint8Array(source.length)]
+    bf16ToF16(source, compiled, codes.length)
+    withoutKernels(() => bf16ToF16(source, plain, codes.length))
+    expect(Buffer.compare(compiled, throughF32(source, codes.length))).toBe(0)
+    expect(Buffer.compare(plain, compiled)).toBe(0)
+  })
+
+  it('does so wherever both sides lie, and writes nothing else', () => {
+    fc.assert(
+      fc.property(fc.nat(700), fc.nat(), places, (count, seed, { shift, targetShift, isWindow, isTargetWindow }) => {
+        const from = memory(2 * count, shift, isWindow)
+        const to = memory(2 * count + 2, targetShift, isTargetWindow)
+        fill(from.bytes, seed)
+        to.bytes.fill(7)
+        bf16ToF16(from.bytes, to.bytes, count)
+        expect(Buffer.compare(to.bytes.subarray(0, 2 * count), throughF32(from.bytes, count))).toBe(0)
+        expect([...to.bytes.subarray(2 * count)].every((byte) => byte === 7)).toBe(true)
+        from.free()
+        to.free()
+      }),
+      { numRuns: 100 },
+    )
+  })
 })
