@@ -57,7 +57,7 @@ export class ModelDirectory {
     try {
       return JSON.parse(text)
     } catch (error) {
-      return this.fail(path, `it is not JSON: ${(error as Error).message}`)
+      return parseWithoutNumbers(text) ?? this.fail(path, `it is not JSON: ${(error as Error).message}`)
     }
   }
 
@@ -83,5 +83,18 @@ export class ModelDirectory {
       if (isBelow && error instanceof TareError) return undefined
       throw error
     }
+  }
+}
+
+/** Python writes numbers that JSON does not have: they are taken for nothing. Undefined where that does not help. */
+function parseWithoutNumbers(text: string): unknown {
+  const json = text.replace(/"(?:[^"\\]|\\.)*"|-?\bInfinity\b|\bNaN\b/g, (part) =>
+    part.startsWith('"') ? part : 'null',
+  )
+  if (json === text) return undefined
+  try {
+    return JSON.parse(json)
+  } catch {
+    return undefined
   }
 }

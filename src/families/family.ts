@@ -50,6 +50,8 @@ export type TransformName =
   | 'transpose-split-halves'
   | 'transpose-last'
   | 'split-kv-b'
+  | 'split-qkv'
+  | 'split-grouped-qkv'
   | 'vocabulary-rows'
   | 'skip-padding-positions'
   | 'zero-bias'
@@ -73,13 +75,18 @@ export type TokenizerChoice =
   | 'llama'
   | 'sentencepiece-or-bpe'
   | 'sentencepiece'
+  | 'sentencepiece-with-prefix'
+  | 'internlm-2'
+  | 'internlm-3'
   | 'gemma-1'
   | 'gemma-2'
   | 'gemma-3'
   | 'phi-3'
   | 'bpe'
+  | 'glm'
   | 'wordpiece'
   | 'bpe-or-wordpiece'
+  | 'xlm-roberta'
 
 export interface Family {
   /** What GGUF calls it: `general.architecture`. */
@@ -112,7 +119,7 @@ export interface Family {
   /** Tensors that are left out, beyond those that every family leaves out. */
   readonly drops?: readonly RegExp[]
   /** Tensors that are computed from the configuration. */
-  readonly computed?: 'rope-freqs' | 'rope-factors'
+  readonly computed?: 'rope-freqs' | 'rope-factors' | 'head-rope-factors'
   /** Layers beyond the last predict several tokens at once, and are left out. */
   readonly dropsExtraLayers?: true
   /** An output layer that is tied to the embedding is left out, although the checkpoint has it. */
@@ -120,4 +127,11 @@ export interface Family {
   /** The experts are stored as MXFP4 and stay so. */
   readonly mxfp4?: true
   readonly tokenizer: TokenizerChoice
+  /** Entries about the tokenizer that every model of the family has, before all others or after them, without `tokenizer.ggml.`. */
+  readonly tokenizerEntries?: {
+    readonly before?: Readonly<Record<string, boolean | number>>
+    readonly after?: Readonly<Record<string, boolean | number>>
+  }
+  /** Tensors that layers need not have although others have them. */
+  readonly mayLack?: RegExp
 }

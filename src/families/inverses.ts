@@ -7,7 +7,7 @@ import { concatenated } from './concatenated.js'
 import { numberIn } from './facts.js'
 import type { TransformName } from './family.js'
 import { interleaved } from './interleaved.js'
-import { headsOf, kvHeadsOf, plus, qkvGroups, type Shapes, swapped, three } from './transforms.js'
+import { groupsOf, headsOf, kvHeadsOf, plus, qkvGroups, type Shapes, swapped, three } from './transforms.js'
 import { narrowed, rearranged, refuseShape } from './views.js'
 
 /** From one tensor for each name of the rule to the tensor of the directory. */
@@ -39,6 +39,14 @@ export const inverses: Readonly<Record<TransformName, Inverse>> = {
     return joined([turned(first), ...rest.map(turned)], 2, parts[0].shape[1] ?? 0)
   },
   'split-kv-b': ([k, v], { config }) => joinedKvB(k, v!, config),
+  'split-qkv': ([q, k, v], { config }) => {
+    const heads = headsOf(q, config)
+    return below([unpermuted(q, heads), unpermuted(k!, heads), v!])
+  },
+  'split-grouped-qkv': ([q, k, v], { config }) => {
+    const [ofQ, ofK] = [unpermuted(q, headsOf(q, config)), unpermuted(k!, groupsOf(config))]
+    return groupedAgain(below([ofQ, ofK, v!]), config)
+  },
   'vocabulary-rows': same,
   'skip-padding-positions': ([tensor], { config }) => withPadding(tensor, (numberIn(config, 'pad_token_id') ?? -1) + 1),
   'zero-bias': same,
@@ -71,6 +79,21 @@ function groupedAgain(tensor: Tensor, config: Shapes['config']): Tensor {
     rows.map((each) => each * row),
   )
   return { ...tensor, data }
+}
+
+/** One matrix below the other. */
+function below(given: readonly [Tensor, ...Tensor[]]): Tensor {
+  const parts = alike(given)
+  const [first] = parts
+  for (const part of parts)
+    if (part.shape.length !== 2 || part.shape[1] !== first.shape[1])
+      refuseShape(part, `it belongs to ${first.name}, of shape [${first.shape.join(', ')}]`)
+  const rows = parts.reduce((sum, { shape }) => sum + shape[0]!, 0)
+  const data = concatenated(
+    parts.map(({ data }) => data!),
+    first.name,
+  )
+  return { ...first, shape: [rows, first.shape[1]!], data }
 }
 
 const turned = (tensor: Tensor): Tensor => rearranged(tensor, three(tensor), [0, 2, 1], swapped(tensor.shape))

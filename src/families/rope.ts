@@ -20,7 +20,9 @@ const nothing: Computed = { tensors: [], metadata: [] }
 
 export function computedTensors({ family, config, rope }: ModelConfig, file: string): Computed {
   if (family.computed === 'rope-freqs') return ropeFrequencies(config, fullRope(rope), file)
-  if (family.computed === 'rope-factors') return longRopeFactors(config, rope, file)
+  if (family.computed === 'rope-factors') return longRopeFactors(config, rope, file, phi3RopeSize(config, rope))
+  if (family.computed === 'head-rope-factors')
+    return { ...longRopeFactors(config, rope, file, headSize(config)), metadata: [] }
   return nothing
 }
 
@@ -59,10 +61,10 @@ export function llama3Factors(rope: Config, size: number): readonly number[] {
   return factors
 }
 
-function longRopeFactors(config: Config, rope: Config, file: string): Computed {
+function longRopeFactors(config: Config, rope: Config, file: string, size: number): Computed {
   const { long_factor: long, short_factor: short } = rope
   if (!Array.isArray(long) || long.length === 0) return nothing
-  const half = phi3RopeSize(config, rope) / 2
+  const half = size / 2
   if (!isNumbers(long) || !isNumbers(short) || long.length !== short.length || long.length !== half) {
     return refuse(file, 'rope_scaling.long_factor', `long_factor and short_factor need ${half} numbers each`)
   }

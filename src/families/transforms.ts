@@ -52,6 +52,20 @@ export const transforms: Readonly<Record<TransformName, Transform>> = {
     return [0, half].map((start) => viewed(tensor, { shape, dims: shape, strides, start }))
   },
   'split-kv-b': (tensor, { config }) => splitKvB(tensor, config),
+  'split-qkv': (tensor, { config }) => {
+    const rows = (tensor.shape[0] ?? 0) / 3
+    if (!Number.isInteger(rows)) refuseShape(tensor, 'its rows are not three parts')
+    const [q, k, v] = [0, 1, 2].map((part) => narrowed(tensor, 0, part * rows, rows)) as [Tensor, Tensor, Tensor]
+    const heads = headsOf(tensor, config)
+    return [permuted(q, heads), permuted(k, heads), v]
+  },
+  'split-grouped-qkv': (tensor, { config }) => {
+    const { groups, q, head } = qkvGroups(tensor, config)
+    const columns = tensor.shape[1]!
+    const part = (start: number, rows: number): Tensor =>
+      rowsOfGroups(tensor, { groups, pitch: q + 2 * head, start, rows, columns })
+    return [permuted(part(0, q), (groups * q) / head), permuted(part(q, head), groups), part(q + head, head)]
+  },
   'vocabulary-rows': (tensor, { tokens }) => {
     const rows = tensor.shape[0] ?? 0
     return [rows > tokens ? narrowed(tensor, 0, 0, tokens) : tensor]
@@ -96,10 +110,14 @@ export interface QkvGroups {
   readonly head: number
 }
 
+/** Heads of k and v. */
+export const groupsOf = (config: Config): number =>
+  numberIn(config, 'num_kv_heads', 'n_head_kv', 'num_key_value_heads') || 1
+
 /** Several heads of q share one of k and v, and stand before them. */
 export function qkvGroups(tensor: Tensor, config: Config): QkvGroups {
   const heads = headsOf(tensor, config)
-  const groups = numberIn(config, 'num_kv_heads', 'n_head_kv') || 1
+  const groups = groupsOf(config)
   const [rows = 0, columns = 0] = tensor.shape
   const head = columns / heads
   const fits = tensor.shape.length === 2 && Number.isInteger(groups) && groups > 0 && heads % groups === 0
@@ -108,15 +126,29 @@ export function qkvGroups(tensor: Tensor, config: Config): QkvGroups {
   return { groups, q: (heads / groups) * head, head }
 }
 
+interface GroupRows {
+  readonly groups: number
+  /** Rows of one group. */
+  readonly pitch: number
+  /** The rows that are taken of each. */
+  readonly start: number
+  readonly rows: number
+  readonly columns: number
+}
+
+/** Some rows of every group, one below the other. */
+function rowsOfGroups(tensor: Tensor, { groups, pitch, start, rows, columns }: GroupRows): Tensor {
+  const dims = [groups, rows, columns]
+  const strides = [pitch * columns, columns, 1]
+  return viewed(tensor, { shape: [groups * rows, columns], dims, strides, start: start * columns })
+}
+
 /** From q, k, v of each group to all q, all k, all v. */
 function ungrouped(tensor: Tensor, config: Config): Tensor {
   const { groups, q, head } = qkvGroups(tensor, config)
   const columns = tensor.shape[1]!
-  const part = (start: number, rows: number): Payload => {
-    const dims = [groups, rows, columns]
-    const strides = [(q + 2 * head) * columns, columns, 1]
-    return viewed(tensor, { shape: dims, dims, strides, start: start * columns }).data!
-  }
+  const part = (start: number, rows: number): Payload =>
+    rowsOfGroups(tensor, { groups, pitch: q + 2 * head, start, rows, columns }).data!
   const data = concatenated([part(0, q), part(q, head), part(q + head, head)], tensor.name)
   return { ...tensor, data }
 }

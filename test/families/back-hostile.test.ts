@@ -15,7 +15,7 @@ import {
 } from '../../src/kit-node.js'
 import { convertDirectory } from './golden-cases.js'
 import { writeTinyModel } from './tiny-model.js'
-import { tokenizerFiles, variants } from './variants.js'
+import { tokenizerFiles, variants } from './variants/index.js'
 
 const scratch = mkdtempSync(join(tmpdir(), 'tare-back-hostile-'))
 afterAll(() => rmSync(scratch, { recursive: true, force: true }))

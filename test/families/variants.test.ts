@@ -7,7 +7,7 @@ import { MemorySource, openInput, openModel, readPayload } from '../../src/kit-n
 import { convertToFiles } from '../support/convert.js'
 import { convertDirectory } from './golden-cases.js'
 import { tinyTensors, writeTinyModel } from './tiny-model.js'
-import { tokenizerFiles, variants } from './variants.js'
+import { tokenizerFiles, variants } from './variants/index.js'
 
 const scratch = mkdtempSync(join(tmpdir(), 'tare-variants-'))
 afterAll(() => rmSync(scratch, { recursive: true, force: true }))
@@ -39,7 +39,7 @@ describe('a model of another architecture, to GGUF and back', () => {
     expect([stated.architectures, stated.model_type]).toEqual([config.architectures, config.model_type])
     expect(await convertDirectory(back, 'f32')).toEqual(gguf)
     // Norms that had one added to them, and rows that stand for padding, are the same numbers again.
-    const isSame = name !== 'RoBERTa'
+    const isSame = name !== 'RoBERTa' && name !== 'XLM-RoBERTa'
     if (isSame) expect(await contents(back)).toEqual(await contents(source))
     expect(tinyTensors(shapes).length).toBe((await contents(back)).size)
   })

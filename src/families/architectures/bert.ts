@@ -91,6 +91,13 @@ export const roberta: Family = {
   tokenizer: 'bpe-or-wordpiece',
 }
 
+export const xlmRoberta: Family = {
+  ...roberta,
+  classes: ['XLMRobertaModel'],
+  configs: { 'xlm-roberta': { ...config, pad_token_id: 1 } },
+  tokenizer: 'xlm-roberta',
+}
+
 const distilled = 'transformer.layer.{n}'
 export const distilBert: Family = {
   architecture: 'bert',

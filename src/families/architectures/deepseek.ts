@@ -1,9 +1,18 @@
-// DeepSeek V2 and V3. Attention works on a compressed form of k and v, which every head expands with a matrix of its own; llama.cpp wants
+// DeepSeek, and dots.llm1, which is built like it. In V2 and V3 attention works on a compressed form of k and v, which every head expands with a matrix of its own; llama.cpp wants
 // the parts of k and v in two tensors. Experts follow a few dense layers.
-import { heads, isObject, num, shortest } from '../facts.js'
-import type { Default, Family, KeyRule } from '../family.js'
+import { headSize, heads, isObject, num, shortest } from '../facts.js'
+import type { Default, Family, KeyRule, NameTable } from '../family.js'
 import { commonKeys, key } from './shared-keys.js'
-import { expertNames, gatedMlpNames, outerNames, preNormNames } from './shared-names.js'
+import {
+  attentionNames,
+  expertNames,
+  gatedMlpNames,
+  headNormNames,
+  outerNames,
+  permutedAttentionNames,
+  preNormNames,
+  sharedExpertsNames,
+} from './shared-names.js'
 
 const config: Readonly<Record<string, Default>> = {
   max_length: 20,
@@ -23,7 +32,6 @@ const compressedHeads: KeyRule = {
 }
 
 const attention = 'model.layers.{n}.self_attn'
-const shared = 'model.layers.{n}.mlp.shared_experts'
 
 export const deepseek2: Family = {
   architecture: 'deepseek2',
@@ -143,11 +151,107 @@ export const deepseek2: Family = {
     ...gatedMlpNames,
     ...expertNames,
     'model.layers.{n}.mlp.gate.e_score_correction_bias': 'blk.{n}.exp_probs_b.bias',
-    [`${shared}.gate_proj`]: 'blk.{n}.ffn_gate_shexp',
-    [`${shared}.up_proj`]: 'blk.{n}.ffn_up_shexp',
-    [`${shared}.down_proj`]: 'blk.{n}.ffn_down_shexp',
+    ...sharedExpertsNames,
   },
   dropsExtraLayers: true,
   dropsTiedOutput: true,
+  tokenizer: 'bpe',
+}
+
+const sparseNames: NameTable = {
+  ...outerNames,
+  ...preNormNames,
+  ...gatedMlpNames,
+  ...expertNames,
+  ...sharedExpertsNames,
+}
+
+const leadingDense: KeyRule = {
+  key: 'leading_dense_block_count',
+  type: 'u32',
+  from: ['first_k_dense_replace'],
+  required: true,
+}
+const sharedCount: KeyRule = { key: 'expert_shared_count', type: 'u32', from: ['n_shared_experts'], required: true }
+
+/** The first DeepSeek with experts: Llama's attention. */
+export const deepseek: Family = {
+  architecture: 'deepseek',
+  classes: ['DeepseekForCausalLM'],
+  configs: { deepseek: {} },
+  settings: [
+    'num_hidden_layers',
+    'max_position_embeddings',
+    'hidden_size',
+    'intermediate_size',
+    'num_attention_heads',
+    'num_key_value_heads',
+    'rms_norm_eps',
+    'rope_theta',
+    'n_routed_experts',
+    'num_experts_per_tok',
+  ],
+  keys: [
+    ...commonKeys,
+    {
+      key: 'rope.dimension_count',
+      type: 'u32',
+      value: ({ config }) => config.head_dim ?? headSize(config),
+      required: true,
+    },
+    key.noRopeScaling,
+    leadingDense,
+    key.vocabulary,
+    { ...key.expertFeedForward, required: true },
+    { key: 'expert_weights_scale', type: 'f32', value: () => 1 },
+    { key: 'expert_count', type: 'u32', from: ['n_routed_experts'], required: true },
+    sharedCount,
+  ],
+  tensors: { ...sparseNames, ...permutedAttentionNames },
+  tokenizer: 'sentencepiece-or-bpe',
+}
+
+export const dots1: Family = {
+  architecture: 'dots1',
+  classes: ['Dots1ForCausalLM'],
+  configs: {
+    dots1: {
+      num_hidden_layers: 62,
+      max_position_embeddings: 2048,
+      max_length: 20,
+      hidden_size: 4608,
+      intermediate_size: 10944,
+      moe_intermediate_size: 1408,
+      num_attention_heads: 32,
+      num_key_value_heads: 32,
+      n_shared_experts: null,
+      n_routed_experts: null,
+      num_experts_per_tok: null,
+      n_group: 1,
+      topk_group: 1,
+      first_k_dense_replace: 0,
+      norm_topk_prob: false,
+      routed_scaling_factor: 1,
+      rms_norm_eps: 1e-6,
+      rope_theta: 10000,
+      rope_scaling: null,
+      vocab_size: 152064,
+    },
+  },
+  keys: [
+    ...commonKeys,
+    key.expertFeedForward,
+    key.sharedExpertFeedForward,
+    leadingDense,
+    sharedCount,
+    { key: 'expert_weights_scale', type: 'f32', from: ['routed_scaling_factor'], required: true },
+    { key: 'expert_weights_norm', type: 'bool', from: ['norm_topk_prob'], required: true },
+  ],
+  tensors: {
+    ...sparseNames,
+    ...attentionNames,
+    ...headNormNames,
+    'model.layers.{n}.mlp.gate.e_score_correction_bias': 'blk.{n}.exp_probs_b.bias',
+  },
   tokenizer: 'bpe',
 }

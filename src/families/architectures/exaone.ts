@@ -1,7 +1,8 @@
-// EXAONE 3: Llama's layers under the names of GPT-2.
-import { headSize } from '../facts.js'
-import type { Family } from '../family.js'
-import { commonKeys } from './shared-keys.js'
+// EXAONE 3, with Llama's layers under the names of GPT-2, and EXAONE 4, which has its norms behind the layers.
+import { headSize, heads, num } from '../facts.js'
+import type { Config, Family } from '../family.js'
+import { commonKeys, key } from './shared-keys.js'
+import { attentionNames, gatedMlpNames, headNormNames, outerNames } from './shared-names.js'
 
 const layer = 'transformer.h.{n}'
 
@@ -34,6 +35,65 @@ export const exaone: Family = {
     [`${layer}.mlp.c_fc_0`]: 'blk.{n}.ffn_gate',
     [`${layer}.mlp.c_fc_1`]: 'blk.{n}.ffn_up',
     [`${layer}.mlp.c_proj`]: 'blk.{n}.ffn_down',
+  },
+  computed: 'rope-freqs',
+  tokenizer: 'bpe',
+}
+
+/** Which layers see a window only: a number, or letters such as LLLG, say so where no list does. */
+function slidingLayers(config: Config): readonly boolean[] | undefined {
+  const { layer_types: types, sliding_window_pattern: pattern } = config
+  if (config.sliding_window == null) return undefined
+  if (Array.isArray(types)) return types.map((type) => type === 'sliding_attention')
+  const layers = Math.min(num(config, 'num_hidden_layers') || 0, 10_000)
+  if (typeof pattern === 'string' && pattern !== '')
+    return Array.from({ length: layers }, (_, i) => pattern[i % pattern.length] === 'L')
+  if (typeof pattern === 'number' && pattern > 0)
+    return Array.from({ length: layers }, (_, i) => (i + 1) % pattern !== 0)
+  return undefined
+}
+
+export const exaone4: Family = {
+  architecture: 'exaone4',
+  classes: ['Exaone4ForCausalLM'],
+  configs: {
+    exaone4: {
+      num_hidden_layers: 32,
+      max_position_embeddings: 2048,
+      max_length: 20,
+      hidden_size: 4096,
+      intermediate_size: 16384,
+      num_attention_heads: 32,
+      num_key_value_heads: heads,
+      rms_norm_eps: 1e-5,
+      rope_theta: 10000,
+      rope_scaling: null,
+      sliding_window: 4096,
+      sliding_window_pattern: 4,
+      vocab_size: 102400,
+    },
+  },
+  keys: [
+    ...commonKeys,
+    key.vocabulary,
+    { ...key.slidingWindow, absent: { sliding_window: null } },
+    {
+      key: 'attention.sliding_window_pattern',
+      type: 'bools',
+      value: ({ config }) => slidingLayers(config),
+      back: (value) =>
+        Array.isArray(value)
+          ? { layer_types: value.map((isWindow) => (isWindow ? 'sliding_attention' : 'full_attention')) }
+          : {},
+    },
+  ],
+  tensors: {
+    ...outerNames,
+    ...attentionNames,
+    ...headNormNames,
+    'model.layers.{n}.post_attention_layernorm': 'blk.{n}.post_attention_norm',
+    'model.layers.{n}.post_feedforward_layernorm': 'blk.{n}.post_ffw_norm',
+    ...gatedMlpNames,
   },
   computed: 'rope-freqs',
   tokenizer: 'bpe',

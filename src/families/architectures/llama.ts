@@ -79,6 +79,33 @@ export const llama: Family = {
   tokenizer: 'llama',
 }
 
+/** Built like Llama, without a gate in the feed-forward part. */
+export const arcee: Family = {
+  ...llama,
+  architecture: 'arcee',
+  classes: ['ArceeForCausalLM'],
+  configs: {
+    arcee: {
+      ...llamaConfig,
+      max_position_embeddings: 4096,
+      hidden_size: 2560,
+      intermediate_size: 18432,
+      rms_norm_eps: 1e-5,
+      head_dim: headSize,
+    },
+  },
+  keys: [...llamaKeys, key.pooling],
+}
+
+/** Llama that looks at a text from both sides, for embeddings. */
+export const llamaEmbed: Family = {
+  ...llama,
+  architecture: 'llama-embed',
+  classes: ['LlamaBidirectionalModel'],
+  configs: { llama_bidirec: {} },
+  settings: ['num_hidden_layers', 'max_position_embeddings', 'hidden_size', 'intermediate_size', 'num_attention_heads'],
+}
+
 /** Built like Llama; that some layers do without RoPE is known from the name. */
 export const smolLm3: Family = {
   ...llama,

@@ -42,12 +42,24 @@ export const gatedMlpNames: NameTable = {
 const stacked = (to: string): TensorRule => ({ to, stack: true })
 
 /** In the order in which the stacked tensors of a layer are written. */
-export const expertNames: NameTable = {
-  [`${layer}.mlp.gate`]: 'blk.{n}.ffn_gate_inp',
-  [`${layer}.mlp.experts.{e}.down_proj`]: stacked('blk.{n}.ffn_down_exps'),
-  [`${layer}.mlp.experts.{e}.gate_proj`]: stacked('blk.{n}.ffn_gate_exps'),
-  [`${layer}.mlp.experts.{e}.up_proj`]: stacked('blk.{n}.ffn_up_exps'),
+export function expertNamesIn(order: readonly ('down_proj' | 'gate_proj' | 'up_proj')[]): NameTable {
+  const experts = order.map((name) => [
+    `${layer}.mlp.experts.{e}.${name}`,
+    stacked(`blk.{n}.ffn_${name.replace('_proj', '')}_exps`),
+  ])
+  return { [`${layer}.mlp.gate`]: 'blk.{n}.ffn_gate_inp', ...Object.fromEntries(experts) }
 }
+
+export const expertNames: NameTable = expertNamesIn(['down_proj', 'gate_proj', 'up_proj'])
+
+const sharedExperts = (name: string): NameTable => ({
+  [`${layer}.mlp.${name}.gate_proj`]: 'blk.{n}.ffn_gate_shexp',
+  [`${layer}.mlp.${name}.up_proj`]: 'blk.{n}.ffn_up_shexp',
+  [`${layer}.mlp.${name}.down_proj`]: 'blk.{n}.ffn_down_shexp',
+})
+
+/** Experts that every token goes through. */
+export const sharedExpertsNames: NameTable = sharedExperts('shared_experts')
 
 /** Experts that are stacked already, with gate and up in one. */
 export const fusedExpertNames: NameTable = {
@@ -64,9 +76,7 @@ export const fusedExpertNames: NameTable = {
 }
 
 export const sharedExpertNames: NameTable = {
-  [`${layer}.mlp.shared_expert.gate_proj`]: 'blk.{n}.ffn_gate_shexp',
-  [`${layer}.mlp.shared_expert.up_proj`]: 'blk.{n}.ffn_up_shexp',
-  [`${layer}.mlp.shared_expert.down_proj`]: 'blk.{n}.ffn_down_shexp',
+  ...sharedExperts('shared_expert'),
   [`${layer}.mlp.shared_expert_gate`]: 'blk.{n}.ffn_gate_inp_shexp',
 }
 

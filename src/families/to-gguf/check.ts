@@ -4,6 +4,7 @@ import { failWith } from '../../errors/index.js'
 import type { Metadata, Tensor } from '../../model/index.js'
 import { familyCodes } from '../codes.js'
 import type { ModelConfig } from '../config.js'
+import type { TensorRule } from '../family.js'
 
 interface Sizes {
   readonly embedding: number
@@ -32,9 +33,9 @@ export function checkTensors(
     const wanted = expectedShape(kind, sizes, architecture)
     if (wanted) checkShape(tensor, wanted, file)
   }
-  const hasNorm = Object.values(family.tensors).includes('output_norm')
+  const hasNorm = Object.values(family.tensors).some((rule) => /^output_norm(\.weight)?$/.test(String(targetOf(rule))))
   const outer = ['token_embd', ...(hasNorm ? ['output_norm'] : [])]
-  checkPresence(tensors, outer, layers, file)
+  checkPresence(tensors, outer, { layers, mayLack: family.mayLack }, file)
 }
 
 function sizesIn(metadata: Metadata, architecture: string): Sizes {
@@ -58,6 +59,8 @@ function sizesIn(metadata: Metadata, architecture: string): Sizes {
   }
 }
 
+const targetOf = (rule: string | TensorRule): string | readonly string[] => (typeof rule === 'string' ? rule : rule.to)
+
 const times = (a: Size, b: Size): Size => (a === undefined || b === undefined ? undefined : a * b)
 
 /** Undefined for tensors that are not compared. */
@@ -66,7 +69,7 @@ function expectedShape(kind: string, sizes: Sizes, architecture: string): readon
   // Attention on a compressed form has sizes of its own.
   const isCompressed = architecture === 'deepseek2'
   // Gate and up in one.
-  const isFused = architecture === 'phi3'
+  const isFused = architecture === 'phi3' || architecture === 'glm4' || architecture === 'modern-bert'
   switch (kind) {
     case 'token_embd':
     case 'output':
@@ -112,13 +115,18 @@ function checkShape({ name, shape }: Tensor, wanted: readonly Size[], file: stri
 }
 
 /** Every layer must have its attention and its feed-forward part, and the same kinds of attention tensors as the others. */
-function checkPresence(tensors: readonly Tensor[], outer: readonly string[], layers: number, file: string): void {
+function checkPresence(
+  tensors: readonly Tensor[],
+  outer: readonly string[],
+  { layers, mayLack }: { readonly layers: number; readonly mayLack: RegExp | undefined },
+  file: string,
+): void {
   const names = new Set(tensors.map(({ name }) => name))
   const attention = new Set(
     tensors.flatMap(({ name }) => /^blk\.\d+\.((?:attn|layer|post)_\w+\.\w+)$/.exec(name)?.[1] ?? []),
   )
   const assertThere = (name: string, others: readonly string[] = []): void => {
-    if ([name, ...others].some((each) => names.has(each))) return
+    if ([name, ...others].some((each) => names.has(each)) || mayLack?.test(name)) return
     const message = `there is no such tensor, and the configuration says that there are ${layers} layers`
     failWith(familyCodes['tensor-missing'], { file, path: name, message })
   }

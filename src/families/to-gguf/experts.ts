@@ -21,7 +21,7 @@ export class ExpertStacks {
 
   constructor({ family, config }: ModelConfig, file: string) {
     this.#file = file
-    this.#experts = numberIn(config, 'num_local_experts', 'num_experts', 'n_routed_experts') ?? 0
+    this.#experts = numberIn(config, 'num_local_experts', 'num_experts', 'n_routed_experts', 'moe_num_experts') ?? 0
     this.#patterns = Object.entries(family.tensors).flatMap(([pattern, rule]) =>
       typeof rule !== 'string' && rule.stack ? [pattern] : [],
     )

@@ -108,20 +108,25 @@ const readableBy: Readonly<Record<TokenizerChoice, readonly string[]>> = {
   llama: ['llama', 'gpt2'],
   'sentencepiece-or-bpe': ['llama', 'gpt2'],
   sentencepiece: ['llama'],
+  'sentencepiece-with-prefix': ['llama'],
+  'internlm-2': ['llama'],
+  'internlm-3': ['llama'],
   'gemma-1': ['llama'],
   'gemma-2': ['llama'],
   'gemma-3': ['llama', 'gpt2'],
   'phi-3': ['llama', 'gpt2'],
   bpe: ['gpt2'],
+  glm: ['gpt2'],
   wordpiece: ['bert'],
   'bpe-or-wordpiece': ['gpt2', 'bert'],
+  'xlm-roberta': ['t5'],
 }
 
 /** The longest type that the name of a class begins with: `Qwen2MoeForCausalLM` is of the type `qwen2_moe`. */
 function modelTypeOf({ configs }: Family, className: string): string {
   const types = Object.keys(configs)
-  const name = className.toLowerCase()
-  const fitting = types.filter((type) => name.startsWith(type.replaceAll('_', '')))
+  const name = className.toLowerCase().replaceAll('_', '')
+  const fitting = types.filter((type) => name.startsWith(type.replaceAll(/[-_]/g, '')))
   return fitting.sort((a, b) => b.length - a.length)[0] ?? types[0]!
 }
 

@@ -75,7 +75,7 @@ function llama3Scaling(factors: readonly number[], theta: number): Config | unde
     }
     return isEqual(llama3Factors({ ...scaling, rope_theta: theta }, size), factors) ? scaling : undefined
   }
-  for (const context of [8192, 4096, 2048, 16_384, 32_768, 65_536, 131_072]) {
+  for (const context of [8192, 4096, 2048, 16_384, 32_768, 65_536, 131_072, 1024, 512, 256, 128]) {
     const found = tryWith(context, 4)
     if (found) return found
   }

@@ -17,10 +17,15 @@ import { specialEntries } from './special-tokens.js'
 import { tokenType } from './token-types.js'
 import { type Entry, maxTokens, placeholder, type TokenList, tokenEntries } from './vocabulary.js'
 
-export async function bpeEntries(files: TokenizerFiles, config: Config): Promise<Entry[]> {
+/** `known`: special tokens where no file states them. */
+export async function bpeEntries(
+  files: TokenizerFiles,
+  config: Config,
+  known?: Readonly<Record<string, number>>,
+): Promise<Entry[]> {
   const { list, pre, tokenizer } = await listTokens(files, config)
   const merges = mergesOf(tokenizer, files)
-  return [...tokenEntries('gpt2', pre, list), ...(await specialEntries(files, { merges }))]
+  return [...tokenEntries('gpt2', pre, list), ...(await specialEntries(files, { merges, known }))]
 }
 
 /** GGUF marks the beginning of a word where WordPiece marks the pieces that continue one. */

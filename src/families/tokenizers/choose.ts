@@ -1,12 +1,14 @@
 // Which tokenizer a model has, and the entries that describe it.
 import type { ModelConfig } from '../config.js'
 import type { ModelDirectory } from '../directory.js'
-import type { Config } from '../family.js'
+import type { Config, TokenizerChoice } from '../family.js'
 import { bpeEntries, typeCountEntry, wordPieceEntries } from './bpe.js'
-import { readTokenizerFiles, type TokenizerFiles } from './files.js'
+import { readTokenizerFiles, refuseTokenizer, type TokenizerFiles, tokenizerFile } from './files.js'
+import { internLm2Entries, internLm3Entries } from './internlm.js'
 import { isLlamaHf, llamaHfEntries } from './llama-hf.js'
-import { sentencePieceEntries, sentencePieceFile } from './sentence-piece.js'
+import { prefixEntry, sentencePieceEntries, sentencePieceFile, spacePrefix } from './sentence-piece.js'
 import { specialEntries } from './special-tokens.js'
+import { unigramEntries } from './unigram.js'
 import type { Entry } from './vocabulary.js'
 
 export async function tokenizerEntries(
@@ -15,14 +17,35 @@ export async function tokenizerEntries(
   pre?: string,
 ): Promise<Entry[]> {
   const files = { ...(await readTokenizerFiles(directory, raw)), pre }
-  const hasModel = await directory.has(sentencePieceFile)
-  switch (family.tokenizer) {
+  const { before = {}, after = {} } = family.tokenizerEntries ?? {}
+  return [...fixedEntries(before), ...(await ownTokenizer(files, family.tokenizer, config)), ...fixedEntries(after)]
+}
+
+const fixedEntries = (stated: Readonly<Record<string, boolean | number>>): Entry[] =>
+  Object.entries(stated).map(([key, value]) => [
+    `tokenizer.ggml.${key}`,
+    typeof value === 'boolean' ? { type: 'bool', value } : { type: 'u32', value },
+  ])
+
+async function ownTokenizer(files: TokenizerFiles, choice: TokenizerChoice, config: Config): Promise<Entry[]> {
+  const hasModel = await files.directory.has(sentencePieceFile)
+  switch (choice) {
     case 'llama':
       return llamaEntries(files, config, hasModel)
     case 'sentencepiece-or-bpe':
       return hasModel ? sentencePieceEntries(files, config) : bpeEntries(files, config)
     case 'sentencepiece':
       return sentencePieceEntries(files, config)
+    case 'sentencepiece-with-prefix':
+      return [...(await sentencePieceEntries(files, config)), ...prefixEntry(files)]
+    case 'internlm-2':
+      return internLm2Entries(files, config)
+    case 'internlm-3':
+      return internLm3Entries(files, config)
+    case 'xlm-roberta':
+      return unigramEntries(files, config)
+    case 'glm':
+      return bpeEntries(files, config, glmTokens(files))
     case 'gemma-1':
       return [...(await sentencePieceEntries(files, config)), ...(await codeEntries(files)), noSpacePrefix]
     case 'gemma-2':
@@ -44,12 +67,19 @@ export async function tokenizerEntries(
   }
 }
 
-const spacePrefix = 'tokenizer.ggml.add_space_prefix'
 const noSpacePrefix: Entry = [spacePrefix, { type: 'bool', value: false }]
 
+/** A text of these models ends where the next turn begins. */
+function glmTokens({ added, directory }: TokenizerFiles): Readonly<Record<string, number>> {
+  const idOf = (text: string): number =>
+    added.find(({ content }) => content === text)?.id ??
+    refuseTokenizer(directory, tokenizerFile, 'added_tokens', `there is no ${text}`)
+  const [end, user] = [idOf('<|endoftext|>'), idOf('<|user|>')]
+  return { eos: end, eot: user, unk: end, bos: end }
+}
+
 async function llamaEntries(files: TokenizerFiles, config: Config, hasModel: boolean): Promise<Entry[]> {
-  const prefix = files.tokenizerConfig?.add_prefix_space
-  const entries: Entry[] = typeof prefix === 'boolean' ? [[spacePrefix, { type: 'bool', value: prefix }]] : []
+  const entries = prefixEntry(files)
   if (hasModel) entries.push(...(await sentencePieceEntries(files, config)))
   else if (isLlamaHf(files.tokenizerJson)) entries.push(...(await llamaHfEntries(files)))
   else entries.push(...(await bpeEntries(files, config)))

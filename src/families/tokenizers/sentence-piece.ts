@@ -36,13 +36,25 @@ export async function sentencePieceEntries(
   return [...tokenEntries('llama', 'default', list), ...(await specialEntries(files, { limit: list.tokens.length }))]
 }
 
+export const spacePrefix = 'tokenizer.ggml.add_space_prefix'
+
+/** Whether a space is put before a text, where tokenizer_config.json says it. */
+export function prefixEntry({ tokenizerConfig }: TokenizerFiles): Entry[] {
+  const value = tokenizerConfig?.add_prefix_space
+  return typeof value === 'boolean' ? [[spacePrefix, { type: 'bool', value }]] : []
+}
+
 export const unusedScore = -10000
 export const addedScore = -1000
 
-async function sentencePieceTokens(files: TokenizerFiles, config: Config, rules: AddedRules): Promise<TokenList> {
+export async function sentencePieceTokens(
+  files: TokenizerFiles,
+  config: Config,
+  rules: AddedRules,
+): Promise<TokenList> {
   const { directory } = files
   const bytes = (await directory.bytes(sentencePieceFile)) ?? missingTokenizer(directory, sentencePieceFile)
-  const pieces = await readPieces(bytes, directory.pathOf(sentencePieceFile))
+  const { pieces } = await readSentencePiece(bytes, directory.pathOf(sentencePieceFile))
   const stated = isId(config.vocab_size) ? config.vocab_size : 0
   const size = stated || pieces.length
   if (size > maxTokens)
@@ -65,14 +77,14 @@ async function sentencePieceTokens(files: TokenizerFiles, config: Config, rules:
   return list
 }
 
-interface DecoderToken {
+export interface DecoderToken {
   readonly id: number
   readonly content: string
   readonly special: boolean
 }
 
 /** In the order of the file: numbers, by size. */
-function decoderTokens({ tokenizerConfig, directory }: TokenizerFiles): DecoderToken[] {
+export function decoderTokens({ tokenizerConfig, directory }: TokenizerFiles): DecoderToken[] {
   const decoder = tokenizerConfig?.added_tokens_decoder
   if (!isObject(decoder)) return []
   return Object.entries(decoder).map(([key, token]) => {
@@ -85,7 +97,17 @@ function decoderTokens({ tokenizerConfig, directory }: TokenizerFiles): DecoderT
 }
 
 const pieceMessage = message({ 1: ['piece', 'bytes'], 2: ['score', 'float'], 3: ['type', 'varint'] })
-const modelMessage = message({ 1: ['pieces', 'bytes', () => pieceMessage] })
+const trainerMessage = message({ 3: ['model_type', 'varint'] })
+const normalizerMessage = message({
+  2: ['precompiled_charsmap', 'bytes'],
+  3: ['add_dummy_prefix', 'varint'],
+  4: ['remove_extra_whitespaces', 'varint'],
+})
+const modelMessage = message({
+  1: ['pieces', 'bytes', () => pieceMessage],
+  2: ['trainer_spec', 'bytes', () => trainerMessage],
+  3: ['normalizer_spec', 'bytes', () => normalizerMessage],
+})
 
 /** Pieces that a user defined count as normal ones. */
 const typeOfKind: Readonly<Record<number, number>> = {
@@ -95,22 +117,54 @@ const typeOfKind: Readonly<Record<number, number>> = {
   6: tokenType.byte,
 }
 
-export async function readPieces(bytes: Uint8Array, file: string): Promise<Piece[]> {
+export interface SentencePieceModel {
+  readonly pieces: readonly Piece[]
+  /** Pieces are chosen by the best sum of their scores. */
+  readonly isUnigram: boolean
+  readonly charsmap: Uint8Array
+  readonly addsPrefix: boolean
+  readonly removesSpaces: boolean
+}
+
+export async function readSentencePiece(bytes: Uint8Array, file: string): Promise<SentencePieceModel> {
   const source = new MemorySource(bytes, file)
   const reader = new ProtobufReader(source, strictReport(file))
   const pieces: Piece[] = []
-  await reader.walk({ start: 0, end: bytes.byteLength }, '', modelMessage, async ({ start, end }) => {
-    const path = `pieces[${pieces.length}]`
-    let [text, score, kind] = ['', 0, 1]
-    await reader.walk({ start, end }, path, pieceMessage, (field) => {
-      if (field.field === 1) text = decodeUtf8(bytes.subarray(field.start, field.end)) ?? '\ufffd'
-      else if (field.field === 2)
-        score = new DataView(bytes.buffer, bytes.byteOffset + field.start, 4).getFloat32(0, true)
-      else kind = field.int32
-      return true
-    })
-    pieces.push({ text, score, type: typeOfKind[kind] ?? tokenType.normal })
+  // What the format takes where a file does not say it.
+  let [isUnigram, addsPrefix, removesSpaces] = [true, true, true]
+  let charsmap = new Uint8Array()
+  await reader.walk({ start: 0, end: bytes.byteLength }, '', modelMessage, async ({ field, start, end }) => {
+    if (field === 2)
+      await reader.walk({ start, end }, 'trainer_spec', trainerMessage, ({ int32 }) => {
+        isUnigram = int32 === 1
+        return true
+      })
+    else if (field === 3)
+      await reader.walk({ start, end }, 'normalizer_spec', normalizerMessage, (each) => {
+        if (each.field === 2) charsmap = bytes.slice(each.start, each.end)
+        else if (each.field === 3) addsPrefix = each.int32 !== 0
+        else removesSpaces = each.int32 !== 0
+        return true
+      })
+    else pieces.push(await readPiece(reader, bytes, { start, end }, `pieces[${pieces.length}]`))
     return true
   })
-  return pieces
+  return { pieces, isUnigram, charsmap, addsPrefix, removesSpaces }
+}
+
+async function readPiece(
+  reader: ProtobufReader,
+  bytes: Uint8Array,
+  range: { readonly start: number; readonly end: number },
+  path: string,
+): Promise<Piece> {
+  let [text, score, kind] = ['', 0, 1]
+  await reader.walk(range, path, pieceMessage, (field) => {
+    if (field.field === 1) text = decodeUtf8(bytes.subarray(field.start, field.end)) ?? '\ufffd'
+    else if (field.field === 2)
+      score = new DataView(bytes.buffer, bytes.byteOffset + field.start, 4).getFloat32(0, true)
+    else kind = field.int32
+    return true
+  })
+  return { text, score, type: typeOfKind[kind] ?? tokenType.normal }
 }

@@ -14,6 +14,8 @@ export interface SpecialOptions {
   readonly kinds?: readonly string[] | undefined
   /** Ids that are known where no file states them. */
   readonly known?: Readonly<Record<string, number>> | undefined
+  /** Ids that count more than what files state. */
+  readonly replaced?: Readonly<Record<string, number>> | undefined
   readonly withoutTemplate?: boolean | undefined
 }
 
@@ -177,7 +179,7 @@ function readPair(
 function specialIds(
   files: TokenizerFiles,
   { config, kinds }: Processed,
-  { limit, known = {} }: SpecialOptions,
+  { limit, known = {}, replaced = {} }: SpecialOptions,
 ): Map<string, number> {
   const ids = new Map<string, number>()
   const set = (kind: string, id: unknown): void => {
@@ -191,6 +193,7 @@ function specialIds(
   const inner = isObject(files.raw.text_config) ? files.raw.text_config : {}
   for (const kind of kinds) set(kind, files.raw[`${kind}_token_id`] ?? inner[`${kind}_token_id`])
   for (const [kind, id] of Object.entries(known)) set(kind, id)
+  for (const [kind, id] of Object.entries(replaced)) ids.set(kind, id)
   return ids
 }
 

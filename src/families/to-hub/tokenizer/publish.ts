@@ -4,6 +4,7 @@ import type { Family } from '../../family.js'
 import { publishBpe, publishWordPiece } from './byte-level.js'
 import { publishSentencePiece } from './sentence-piece.js'
 import { type PublishedTokenizer, readTokenizer, refuseKey } from './source.js'
+import { publishUnigram } from './unigram.js'
 
 /** Undefined where the file has no tokenizer. */
 export function publishTokenizer(
@@ -20,8 +21,10 @@ export function publishTokenizer(
       return publishSentencePiece(source)
     case 'bert':
       return publishWordPiece(source)
+    case 't5':
+      return publishUnigram(source)
     default: {
-      const message = `${JSON.stringify(source.model)} is not a kind of tokenizer that can be written; gpt2 (BPE), llama (SentencePiece) and bert (WordPiece) can`
+      const message = `${JSON.stringify(source.model)} is not a kind of tokenizer that can be written; gpt2 (BPE), llama (SentencePiece), t5 (Unigram) and bert (WordPiece) can`
       return refuseKey(file, 'tokenizer.ggml.model', message)
     }
   }

@@ -1,0 +1,14 @@
+// Small models of architectures and settings that the golden cases do not have: a configuration, and the shapes of all tensors.
+import { denseModels } from './dense.js'
+import { otherModels } from './others.js'
+import { relatives } from './relatives.js'
+import type { Variant } from './shapes.js'
+import { sparseModels } from './sparse.js'
+
+export const variants: Readonly<Record<string, Variant>> = {
+  ...denseModels,
+  ...sparseModels,
+  ...otherModels,
+  ...relatives,
+}
+export { tokenizerFiles } from './tokenizers.js'

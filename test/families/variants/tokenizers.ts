@@ -1,0 +1,54 @@
+// Tokenizers of a few tokens.
+import type { TinyOptions } from '../tiny-model.js'
+import type { Variant } from './shapes.js'
+
+const added = (id: number, content: string) => ({ id, content, special: true, normalized: false })
+const letters = ['a', 'b', 'c', 'd', 'ab', 'cd']
+const byteLevel = { type: 'ByteLevel', add_prefix_space: false, trim_offsets: true, use_regex: true }
+
+/** A tokenizer of a few tokens, which llama.cpp has no name for, and which is therefore given one. */
+export const tokenizerFiles: Readonly<Record<Variant['tokenizer'], TinyOptions['files']>> = {
+  sentencepiece: {},
+  bpe: {
+    'tokenizer.model': null,
+    'gguf.json': JSON.stringify({ set: { 'tokenizer.ggml.pre': ['str', 'gpt-2'] } }),
+    'tokenizer_config.json': JSON.stringify({ bos_token: '<s>', eos_token: '</s>', tokenizer_class: 'GPT2Tokenizer' }),
+    'tokenizer.json': JSON.stringify({
+      added_tokens: [added(1, '<s>'), added(2, '</s>'), added(9, '<|endoftext|>'), added(10, '<|user|>')],
+      pre_tokenizer: byteLevel,
+      decoder: byteLevel,
+      model: {
+        type: 'BPE',
+        vocab: Object.fromEntries(['!', '', '', ...letters].map((token, id) => [token, id]).filter(([token]) => token)),
+        merges: ['a b', 'c d'],
+      },
+    }),
+  },
+  unigram: {
+    'tokenizer.model': null,
+    'tokenizer_config.json': JSON.stringify({
+      bos_token: '<s>',
+      eos_token: '</s>',
+      unk_token: '<unk>',
+      pad_token: '<pad>',
+      tokenizer_class: 'XLMRobertaTokenizer',
+    }),
+    'tokenizer.json': JSON.stringify({
+      added_tokens: ['<s>', '<pad>', '</s>', '<unk>'].map((content, id) => added(id, content)),
+      normalizer: { type: 'Precompiled', precompiled_charsmap: btoa('\0\0\0\0') },
+      pre_tokenizer: { type: 'Metaspace', replacement: '\u2581', prepend_scheme: 'always' },
+      decoder: { type: 'Metaspace', replacement: '\u2581', prepend_scheme: 'always' },
+      model: {
+        type: 'Unigram',
+        unk_id: 3,
+        vocab: ['<s>', '<pad>', '</s>', '<unk>', ...letters].map((token, id) => [token, id < 4 ? 0 : -id]),
+      },
+    }),
+  },
+  wordpiece: {
+    'tokenizer.model': null,
+    'gguf.json': JSON.stringify({ set: { 'tokenizer.ggml.pre': ['str', 'jina-v2-en'] } }),
+    'tokenizer_config.json': JSON.stringify({ do_lower_case: true, tokenizer_class: 'BertTokenizer' }),
+    'vocab.txt': ['[PAD]', '[UNK]', '[CLS]', '[SEP]', '[MASK]', 'a', '##b', 'c'].join('\n'),
+  },
+}
