@@ -95,8 +95,8 @@ export interface Family {
   readonly classes: readonly string[]
   /** Tensors of GGUF that only models of one of the classes have. */
   readonly tells?: Readonly<Record<string, RegExp>>
-  /** Tensors of GGUF for which there is no way back: their names in the directory do not follow from the file. */
-  readonly oneWay?: RegExp
+  /** On the way back, names and settings of models that have a certain tensor. */
+  readonly others?: { readonly where: RegExp; readonly names: NameTable; readonly settings: Config }
   /** For each `model_type`, what the configuration need not say. */
   readonly configs: Readonly<Record<string, Readonly<Record<string, Default>>>>
   /** Settings that are not what the file says. */

@@ -8,8 +8,12 @@ const layer = 'transformer.h.{n}'
 export const falcon: Family = {
   architecture: 'falcon',
   classes: ['FalconForCausalLM', 'RWForCausalLM'],
-  // The norm for the feed-forward part has two names in directories.
-  oneWay: /^blk\.\d+\.attn_norm_2\./,
+  // Of two norms, the one for the feed-forward part has a name of its own.
+  others: {
+    where: /^blk\.\d+\.attn_norm_2\./,
+    names: { [`${layer}.ln_mlp`]: 'blk.{n}.attn_norm' },
+    settings: { new_decoder_architecture: true, num_ln_in_parallel_attn: 2 },
+  },
   configs: {
     falcon: {
       num_hidden_layers: 32,

@@ -48,10 +48,7 @@ export function configFor(source: BackSource, directory: ModelDirectory): ModelC
       failure ??= error
     }
   }
-  if (best) {
-    assertWayBack(best.info.family, source)
-    return best.info
-  }
+  if (best) return asOther(best.info, source)
   if (!(failure instanceof TareError)) throw failure
   // What is missing in the configuration is missing in the file that it is made of.
   const { path = '', message } = failure.finding
@@ -59,11 +56,17 @@ export function configFor(source: BackSource, directory: ModelDirectory): ModelC
   return failWith(familyCodes['config-value'], { file, path: key, message })
 }
 
-function assertWayBack({ oneWay, classes }: Family, { tensors, file }: BackSource): void {
-  const stuck = oneWay && tensors.find(({ name }) => oneWay.test(name))
-  if (!stuck) return
-  const message = `a directory cannot be made of ${classes[0]} with such tensors; ${callerWord('--as-is', 'asIs: true')} copies everything as it is`
-  failWith(familyCodes['tensor-unknown'], { file, path: stuck.name, message })
+/** With the names and settings of models that have a certain tensor, if this is one of them. */
+function asOther(info: ModelConfig, { tensors }: BackSource): ModelConfig {
+  const { family, raw, config } = info
+  const { others } = family
+  if (!others || !tensors.some(({ name }) => others.where.test(name))) return info
+  return {
+    ...info,
+    family: { ...family, tensors: { ...others.names, ...family.tensors } },
+    raw: { ...raw, ...others.settings },
+    config: { ...config, ...others.settings },
+  }
 }
 
 function candidatesFor({ architecture, metadata, tensors, file }: BackSource): readonly Candidate[] {
