@@ -103,6 +103,7 @@ export const llamaEmbed: Family = {
   architecture: 'llama-embed',
   classes: ['LlamaBidirectionalModel'],
   configs: { llama_bidirec: {} },
+  prefix: { add: { LlamaBidirectionalModel: 'model.' } },
   settings: ['num_hidden_layers', 'max_position_embeddings', 'hidden_size', 'intermediate_size', 'num_attention_heads'],
 }
 
