@@ -96,7 +96,7 @@ export interface Family {
   /** Tensors of GGUF that only models of one of the classes have. */
   readonly tells?: Readonly<Record<string, RegExp>>
   /** On the way back, names and settings of models that have a certain tensor. */
-  readonly others?: { readonly where: RegExp; readonly names: NameTable; readonly settings: Config }
+  readonly others?: { readonly where: RegExp; readonly names?: NameTable; readonly settings: Config }
   /** For each `model_type`, what the configuration need not say. */
   readonly configs: Readonly<Record<string, Readonly<Record<string, Default>>>>
   /** Settings that are not what the file says. */

@@ -44,6 +44,22 @@ describe('a model of another architecture, to GGUF and back', () => {
     expect(tinyTensors(shapes).length).toBe((await contents(back)).size)
   })
 
+  it('states a setting that follows from the tensors', async () => {
+    const { config, shapes, tokenizer } = variants['Command R 7B']!
+    const norms = [0, 1].flatMap((n) =>
+      ['q_norm', 'k_norm'].map((name) => [`model.layers.${n}.self_attn.${name}.weight`, [4]] as const),
+    )
+    const source = await writeTinyModel(join(scratch, 'head-norms'), {
+      config: { ...config, architectures: ['CohereForCausalLM'], model_type: 'cohere' },
+      shapes: { ...shapes, ...Object.fromEntries(norms) },
+      files: tokenizerFiles[tokenizer]!,
+    })
+    const model = await openModel(new MemorySource(await convertDirectory(source, 'f32'), 'model.gguf'))
+    const files = await convertToFiles(model, 'safetensors', { name: 'model.safetensors', folder: true })
+    const stated = JSON.parse(new TextDecoder().decode(files.get('config.json')))
+    expect(stated.use_qk_norm).toBe(true)
+  })
+
   it('takes the names of models with two norms where there are two', async () => {
     const { config, shapes, tokenizer } = variants.Falcon!
     const twoNorms = Object.fromEntries(

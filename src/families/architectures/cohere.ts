@@ -30,6 +30,7 @@ export const commandR: Family = {
   architecture: 'command-r',
   classes: ['CohereForCausalLM'],
   configs: { cohere: config },
+  others: { where: /^blk\.\d+\.attn_q_norm\./, settings: { use_qk_norm: true } },
   // Some configurations state less than the model was trained for.
   settle: (stated) => ({
     ...stated,

@@ -9,7 +9,7 @@ const isScaled = (rope: Config): boolean => rope.rope_type === 'dynamic' || rope
 const isLong = ({ rope }: Facts): boolean => rope.rope_type === 'dynamic'
 
 /** Entries of scaled models stand for settings that the others do not tell apart. */
-const scaled = (rule: Omit<KeyRule, 'back'>): KeyRule => ({ ...rule, back: () => ({}) })
+const scaled = (rule: KeyRule): KeyRule => ({ back: () => ({}), ...rule })
 
 export const hunyuanDense: Family = {
   architecture: 'hunyuan-dense',
@@ -36,6 +36,8 @@ export const hunyuanDense: Family = {
     scaled({
       key: 'rope.freq_base',
       type: 'f32',
+      // A scaled base is a base like any other.
+      back: (value) => ({ rope_theta: value }),
       value: ({ config, rope }) => {
         if (!isScaled(rope)) return undefined
         const size = numberIn(config, 'head_dim') ?? headSize(config)
@@ -50,7 +52,12 @@ export const hunyuanDense: Family = {
       type: 'u32',
       value: (facts) => (isLong(facts) ? longContext : undefined),
     }),
-    scaled({ key: 'context_length', type: 'u32', value: (facts) => (isLong(facts) ? longContext : undefined) }),
+    scaled({
+      key: 'context_length',
+      type: 'u32',
+      value: (facts) => (isLong(facts) ? longContext : undefined),
+      back: (value) => ({ max_position_embeddings: value }),
+    }),
   ],
   tensors: {
     ...outerNames,

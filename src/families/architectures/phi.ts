@@ -160,6 +160,7 @@ export const phiMoe: Family = {
   ...phi3,
   architecture: 'phimoe',
   classes: ['PhiMoEForCausalLM'],
+  others: { where: /^output\.bias$/, settings: { lm_head_bias: true } },
   configs: {
     phimoe: {
       ...phi3.configs.phi3,

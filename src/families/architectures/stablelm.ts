@@ -23,6 +23,7 @@ export const stableLm: Family = {
       vocab_size: 50304,
     },
   },
+  others: { where: /^blk\.\d+\.attn_q\.bias$/, settings: { use_qkv_bias: true } },
   keys: [
     key.context,
     key.embedding,

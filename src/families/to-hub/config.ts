@@ -160,7 +160,7 @@ function rawConfig({ family, className, modelType, defaults }: Candidate, source
     architectures: [className],
     model_type: modelType,
     ...settled,
-    ...(hasOutput && names.has('blk.0.attn_q.bias') && { attention_bias: true }),
+    ...(hasOutput && { attention_bias: names.has('blk.0.attn_q.bias') }),
     ...(hasOutput && names.has('blk.0.ffn_gate.bias') && { mlp_bias: true }),
     ...(hasOutput && { tie_word_embeddings: !names.has('output.weight') }),
   }
