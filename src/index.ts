@@ -39,6 +39,7 @@ export {
   hash,
   type InspectOptions,
   inspect,
+  type ModelInspection,
   type NamedStats,
   type StatsOptions,
   stats,
@@ -60,6 +61,8 @@ export {
   MemorySink,
   MemorySource,
 } from './bytes/index.js'
+export type { Architecture } from './content/architecture.js'
+export type { CacheSize } from './content/kv-cache.js'
 export { type Merged, type MergeOptions, mergeModels } from './convert/merge/merge.js'
 export type { Conversion, Loss, Plan, PlanAction } from './convert/plan.js'
 export { type RunOptions, runConversion } from './convert/run.js'
@@ -75,6 +78,7 @@ export { type Finding, type Severity, TareError } from './errors/index.js'
 export { type FormatId, formats } from './formats/list.js'
 export type { HashResult } from './inspect/hash.js'
 export type { Inspection } from './inspect/inspect.js'
+export type { ModelSummary } from './inspect/summary.js'
 export type { Format } from './model/index.js'
 export {
   type JsonValue,

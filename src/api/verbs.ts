@@ -5,6 +5,7 @@ import { type HashResult, type HashOptions as HashSettings, hashModel } from '..
 import { type Inspection, type InspectOptions as InspectSettings, inspectModel } from '../inspect/inspect.js'
 import { type ModelStatsOptions, statsOfTensors } from '../inspect/model-stats.js'
 import type { NoStats, TensorStats } from '../inspect/stats.js'
+import { type ModelSummary, summarizeModel } from '../inspect/summary.js'
 import type { Model } from '../model/index.js'
 import { unpackModel } from '../packed/index.js'
 import { selector } from '../transforms/select.js'
@@ -15,14 +16,23 @@ import { type OpenModelOptions, withModel } from './open-model.js'
 /** How `inspect` opens and shows a model. */
 export interface InspectOptions extends InspectSettings, OpenModelOptions {}
 
+/** What a model contains, and what kind of model it is. */
+export interface ModelInspection extends Inspection {
+  readonly summary: ModelSummary
+}
+
 /**
- * What a model contains, as plain JSON.
+ * What a model contains, as plain JSON, with a summary: architecture, parameters, and the memory that it takes.
  *
  * @example
- * const { format, metadata, tensors } = await inspect('model.gguf')
+ * const { format, metadata, tensors, summary } = await inspect('model.gguf')
+ * console.log(summary.architecture?.layers, summary.parameters, summary.kvCache?.bytes)
  */
-export const inspect = (input: ModelInput | Model, options: InspectOptions = {}): Promise<Inspection> =>
-  withModel(input, options, async (model) => inspectModel(model, options))
+export const inspect = (input: ModelInput | Model, options: InspectOptions = {}): Promise<ModelInspection> =>
+  withModel(input, options, async (model) => ({
+    ...inspectModel(model, options),
+    summary: await summarizeModel(model, options.signal),
+  }))
 
 /** How `verify` opens and checks a model. */
 export interface VerifyOptions extends Omit<VerifySettings, 'from'>, Omit<OpenModelOptions, 'onFinding'> {}

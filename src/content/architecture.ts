@@ -6,6 +6,7 @@ import { configWords } from './config-words.js'
 import { type CacheSize, cacheSize, numberIn } from './kv-cache.js'
 import { configOf, statedArchitecture } from './model-names.js'
 
+/** What a model says about its architecture; what it does not say is absent. */
 export interface Architecture {
   readonly architecture?: string
   readonly layers?: number

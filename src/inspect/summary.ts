@@ -4,6 +4,7 @@ import { type Architecture, architectureOf } from '../content/architecture.js'
 import type { Model, Tensor } from '../model/index.js'
 import { describePacking, membersOf, type Packing, packedElements, packingOf } from '../packed/index.js'
 
+/** What a person wants to know first: the kind of model, its size, and the memory that it takes. */
 export interface ModelSummary {
   /** Absent if the model says nothing about it. */
   readonly architecture?: Architecture

@@ -8,6 +8,7 @@ import { type ModelSummary, summarizeModel } from '../inspect/summary.js'
 import { type Metadata, type Model, rangePayload } from '../model/index.js'
 import type { WorkerPool } from '../threads/index.js'
 
+/** How `billOfMaterials` reads a model. */
 export interface BomOptions {
   /** What the model is called, if it does not say so itself. */
   readonly name: string

@@ -99,6 +99,7 @@ describe('questions in one call', () => {
     const model = await openModel(path)
     expect(await hash(model)).toEqual(await hash(path))
     expect(await inspect(model)).toEqual(await inspect(path))
+    expect((await inspect(path)).summary).toMatchObject({ parameters: 2410, bitsPerWeight: 32 })
     expect(await stats(model, { only: ['*.bias'] })).toMatchObject([
       { name: 'layers.0.bias' },
       { name: 'layers.1.bias' },
