@@ -23,6 +23,16 @@ test('a GGUF file becomes a directory, and the directory the same file', async (
   expect(readFileSync(at('again.gguf')).equals(readFileSync(gguf))).toBe(true)
 })
 
+test('only models that are translated have the few types of the converter', async () => {
+  const source = await writeTinyModel(at('Tiny-Llama-Chat'))
+  const refused = await tare('convert', source, '-o', at('model.gguf'), '--cast', 'f64')
+  expect([refused.status, refused.stderr]).toEqual([2, expect.stringContaining('--quantize f64')])
+  const plain = join(import.meta.dirname, '../../examples/tiny-mlp.safetensors')
+  expect((await tare('convert', plain, '-o', at('plain.gguf'), '--cast', 'f64')).status).toBe(0)
+  const mistyped = await tare('convert', plain, '-o', at('plain.gguf'), '--cast', 'f17')
+  expect([mistyped.status, mistyped.stderr]).toEqual([2, expect.stringContaining('did you mean f16')])
+})
+
 test('a pooling of embeddings is stated in a folder below', async () => {
   const modules = [{ idx: 1, name: '1', path: '1_Pooling', type: 'sentence_transformers.models.Pooling' }]
   const source = await writeTinyModel(at('Tiny-Embedder'), {

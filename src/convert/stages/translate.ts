@@ -3,7 +3,7 @@
 // architecture is known.
 import { findFile } from '../../content/companions.js'
 import { callerWord, failWith, usageCodes } from '../../errors/index.js'
-import type { OutputType, Translated } from '../../families/index.js'
+import type { Translated } from '../../families/index.js'
 import { formatById } from '../../formats/index.js'
 import { globMatcher } from '../../transforms/glob.js'
 import { fileOf, type State, withActions } from './state.js'
@@ -26,15 +26,19 @@ async function toGguf(state: State): Promise<State> {
   const { model, target, options } = state
   // With the first such directory: the tables of all architectures, and a parser for model cards, are not needed by others.
   const families = await import('../../families/index.js')
+  const name = options.cast?.toLowerCase().replace(/^ggml\./, '')
+  const outputType = name !== undefined && families.isOutputType(name) ? name : undefined
   const translated = await families.toGguf(model, {
     format: target.id,
     isSorted: formatById(model.format)?.capabilities.plain === true,
-    outputType: outputTypeFor(state, families.isOutputType),
+    outputType,
     preTokenizer: options.preTokenizer,
     signal: options.signal,
   })
+  if (!translated) return state
+  if (name !== outputType) refuseCast(state)
   // The types are settled, and must not be changed by the wish that settled them.
-  return translated ? settled(state, translated, { cast: undefined }) : state
+  return settled(state, translated, { cast: undefined })
 }
 
 async function toHub(state: State): Promise<State> {
@@ -57,11 +61,7 @@ function settled(state: State, { model, changes }: Translated, options: Partial<
   return withActions(translated, changes)
 }
 
-function outputTypeFor(state: State, isOutputType: (name: string) => name is OutputType): OutputType | undefined {
-  const { cast } = state.options
-  if (cast === undefined) return undefined
-  const name = cast.toLowerCase().replace(/^ggml\./, '')
-  if (isOutputType(name)) return name
+function refuseCast({ source, options: { cast } }: State): never {
   const message = `llama.cpp's converter writes f32, f16, bf16 or q8_0; for other types use ${callerWord(`--quantize ${cast}`, `quantize: '${cast}'`)}`
-  return failWith(usageCodes.option, { file: fileOf(state.source), path: callerWord('--cast', 'cast'), message })
+  return failWith(usageCodes.option, { file: fileOf(source), path: callerWord('--cast', 'cast'), message })
 }
