@@ -16,7 +16,9 @@ export function formatFlags(stage: 'write' | 'check'): Flags {
       rows.set(option.name, row)
     }
   const describe = (titles: Map<string, string[]>): string =>
-    [...titles].map(([description, of]) => `${of.join(', ')}: ${description}`).join('; ')
+    titles.size === 1
+      ? [...titles.keys()][0]!
+      : [...titles].map(([description, of]) => `${of.join(', ')}: ${description}`).join('; ')
   const groupOf = (titles: Map<string, string[]>): string =>
     `For ${[...new Set([...titles.values()].flat())].join(', ')}`
   return Object.fromEntries(

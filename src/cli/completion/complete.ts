@@ -49,11 +49,14 @@ const commands: readonly Candidate[] = [
 
 const flagNames = (flags: Flags): Candidate[] => [
   { word: '--help', about: 'show help' },
-  ...Object.entries(flags).flatMap(([name, { description, negated }]) => [
-    ...(description === undefined ? [] : [{ word: longName(name), about: description }]),
+  ...Object.entries(flags).flatMap(([name, { description, negated, group = '' }]) => [
+    ...(description === undefined ? [] : [{ word: longName(name), about: `${formatsIn(group)}${description}` }]),
     ...(negated === undefined ? [] : [{ word: longName(name).replace('--', '--no-'), about: negated }]),
   ]),
 ]
+
+/** `GGUF: ` of the heading `For GGUF`. */
+const formatsIn = (group: string): string => (group.startsWith('For ') ? `${group.slice('For '.length)}: ` : '')
 
 const flagNamed = (word: string, flags: Flags): [name: string, flag: Flag] | undefined =>
   Object.entries(flags).find(([name, { short }]) => word === longName(name) || (short && word === `-${short}`))

@@ -94,7 +94,7 @@ export const to = defineFlag({
 export const dryRun = defineFlag({ description: 'show the plan; write nothing' })
 export const resume = defineFlag({
   group: 'Output',
-  description: 'to an s3 address: continue an upload that was interrupted, and keep this one if it is',
+  description: 'to an s3 address: continue an interrupted upload; if this one is interrupted, keep what was uploaded',
 })
 export const overwrite = defineFlag({ group: 'Output', negated: 'fail if the output already exists' })
 export const set = defineFlag({

@@ -11,27 +11,32 @@ const writeOptions: readonly FormatOption[] = [
     name: 'page-hashes',
     argument: '[SIZE]',
     kind: 'size',
-    description: 'add a hash for every page of the weights (4 MiB)',
+    description: 'add a hash for every page of the weights (default size: 4 MiB)',
   },
   { name: 'control-hash', description: 'add a hash of header, table of contents and string table' },
   {
     name: 'tensor-hashes',
     argument: '[on|off]',
     choices: ['on', 'off'],
-    description: 'a hash for every tensor in the index (on)',
+    description: 'a hash for every tensor in the index (default: on)',
   },
   {
     name: 'uuid',
     argument: 'HEX',
-    description: 'the identity of the file, 32 hexadecimal digits (random)',
+    description: 'the identity of the file, 32 hexadecimal digits (default: random)',
     isRandom: true,
   },
-  { name: 'zstd-level', argument: 'N', kind: 'integer', description: 'how hard metadata is compressed, 1 to 19 (6)' },
+  {
+    name: 'zstd-level',
+    argument: 'N',
+    kind: 'integer',
+    description: 'compression level of the metadata, 1 to 19 (default: 6)',
+  },
 ]
 
 const setOptions: readonly FormatOption[] = [
   ...writeOptions,
-  { name: 'part-shards', argument: 'N', kind: 'integer', description: 'weight shards per part of a set (4)' },
+  { name: 'part-shards', argument: 'N', kind: 'integer', description: 'weight shards per part of a set (default: 4)' },
 ]
 
 const checkOptions: readonly FormatOption[] = [

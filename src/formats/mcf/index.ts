@@ -28,7 +28,7 @@ export const mcf: Format<'mcf', typeof codes> = {
     check: [
       {
         name: 'accept-int',
-        description: 'take int8 and int4 tensors for valid, although no runtime but tare decodes them',
+        description: 'accept int8 and int4 tensors, which no runtime but tare decodes',
       },
     ],
   },

@@ -7,11 +7,11 @@ export const edit = defineVerb({
   name: 'edit',
   summary: 'change metadata and tensor names, without rewriting the weights if the format has room',
   description:
-    'Entries keep the type that they have. Says whether the file was changed in place or rewritten; either way the old file or the new one is there, whatever happens.',
+    'Entries keep the type that they have. Says whether the file was changed in place or rewritten; if it is interrupted, either the old file or the new one is there, complete.',
   arguments: [input],
   flags: {
-    set,
-    unset,
+    set: { ...set, group: undefined },
+    unset: { ...unset, group: undefined },
     renameTensor: {
       value: '<old=new>',
       description: 'rename a tensor; all renames happen at once, so two can be swapped',

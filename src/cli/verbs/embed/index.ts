@@ -20,7 +20,7 @@ export const embed = defineVerb({
     },
     maxLength: {
       value: '<n>',
-      description: 'maximum tokens of a text; the reference profile also pads to it (256)',
+      description: 'maximum tokens of a text; the reference profile also pads to it (default: 256)',
       parse: parsePositive,
     },
     heads: {

@@ -13,7 +13,7 @@ export const fetch = defineVerb({
     only: { value: '<glob>', description: 'only files whose path matches, such as "*.safetensors"', repeat: true },
     exclude: { value: '<glob>', description: 'all files but these', repeat: true },
     dryRun: { description: 'list the files and their sizes, and fetch nothing' },
-    parallel: { value: '<n>', description: 'how many files come at once (4)', parse: parsePositive },
+    parallel: { value: '<n>', description: 'how many files are fetched at once (default: 4)', parse: parsePositive },
   },
   no: 'a file does not have the digest that the server states',
   examples: [

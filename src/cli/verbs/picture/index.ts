@@ -17,22 +17,26 @@ export const picture = defineVerb({
       description: 'heatmap, histogram, methods or treemap (heatmap with a tensor, treemap without)',
       choices: ['heatmap', 'histogram', 'treemap', 'methods'],
     },
-    size: { value: '<width>x<height>', description: 'in pixels, at most (1200x900)', parse: parsePictureSize },
+    size: {
+      value: '<width>x<height>',
+      description: 'maximum size in pixels (default: 1200x900)',
+      parse: parsePictureSize,
+    },
     scale: {
       value: '<scale>',
       description:
-        'what the colours of a heat map span: sigma (three standard deviations), minmax, log, sign or exponent (sigma); log also for a histogram',
+        'what the colours of a heat map span: sigma (three standard deviations, the default), minmax, log, sign or exponent; log also for a histogram',
       choices: ['sigma', 'minmax', 'log', 'sign', 'exponent'],
     },
     colors: {
       value: '<map>',
       description:
-        'blue-orange, purple-green, blue-yellow or gray (blue-orange where 0 is in the middle, else blue-yellow)',
+        'blue-orange, purple-green, blue-yellow or gray (default: blue-orange where 0 is in the middle, else blue-yellow)',
       choices: ['blue-orange', 'purple-green', 'blue-yellow', 'gray'],
     },
     cells: {
       value: '<figure>',
-      description: 'mean, rms, min or max of the values that a pixel of a heat map stands for (mean)',
+      description: 'mean, rms, min or max of the values that a pixel of a heat map stands for (default: mean)',
       choices: ['mean', 'rms', 'min', 'max'],
     },
     slice: { value: '<ranges>', description: 'a part of the tensor, such as "0:256,:"' },

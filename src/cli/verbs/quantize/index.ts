@@ -44,10 +44,13 @@ export const quantize = defineVerb({
     methods: {
       value: '<file>',
       description: 'a JSON file with a method for each tensor name; "keep" leaves a tensor as it is',
+      description:
+        'a JSON file with a method for each tensor name, or "keep" to leave it unquantized; see --save-methods',
     },
     saveMethods: {
       value: '<file>',
-      description: 'write the methods of all tensors to this file, to be edited; with --dry-run, too',
+      description:
+        'write the methods of all tensors to this file, to be edited and given as --methods; also with --dry-run',
     },
     ...quantizeFlags,
     ...selectTensors,

@@ -17,7 +17,7 @@ export const tokenize = defineVerb({
     },
     maxLength: {
       value: '<n>',
-      description: 'maximum tokens of a text; the reference profile also pads to it (256)',
+      description: 'maximum tokens of a text; the reference profile also pads to it (default: 256)',
       parse: parsePositive,
     },
     vocab: {

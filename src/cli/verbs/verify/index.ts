@@ -58,7 +58,10 @@ export const verify = defineVerb({
       description: 'a path below the model that need not be signed; can be given several times',
       repeat: true,
     },
-    ignoreUnsigned: { group: 'Signature', description: 'do not mind files that were not signed' },
+    ignoreUnsigned: {
+      group: 'Signature',
+      description: 'accept files in the directory that the signature does not cover',
+    },
     threads,
   },
   formatOptions: 'check',

@@ -12,10 +12,10 @@ export const view = defineVerb({
   arguments: [inputs],
   flags: {
     open: { negated: 'only print the address' },
-    port: { value: '<n>', description: 'the port to listen on (one that is free)', parse: parsePort },
+    port: { value: '<n>', description: 'the port to listen on (default: any free one)', parse: parsePort },
     recursive,
   },
-  no: 'never; a damaged model is shown with its findings',
+  no: 'not used, since a damaged model is shown with its findings',
   examples: [
     ['tare view model.gguf', 'a model in the browser'],
     ['tare view model.safetensors model.gguf', 'two models, to compare them'],
