@@ -78,11 +78,9 @@ export function requireMethod(name: string): Method | BlockMethod {
     const message = `${mix.name} is a mix of types for models of llama.cpp, whose metadata names an architecture and its layers; this one takes a single type, such as ${mix.type}`
     failWith(usageCodes.option, { file: 'quantize', message })
   }
-  const suggestion = didYouMean(name, [...methodNames(), ...mixNames()]) || '.'
-  return failWith(usageCodes.option, {
-    file: 'quantize',
-    message: `there is no method "${name}"${suggestion} The methods are ${methodNames().join(', ')}; the mixes are ${mixNames().join(', ')}`,
-  })
+  const all = `; the methods are ${methodNames().join(', ')}; the mixes are ${mixNames().join(', ')}`
+  const suggestion = didYouMean(name, [...methodNames(), ...mixNames()]) || all
+  return failWith(usageCodes.option, { file: 'quantize', message: `there is no method "${name}"${suggestion}` })
 }
 
 /** The size of a quantized tensor; undefined if its shape does not allow it. */
