@@ -60,16 +60,16 @@ export async function runConversion(
   options.collectGarbage?.()
   const beforeCommit = (written: ByteSource): Promise<void> => {
     options.collectGarbage?.()
-    return assertOpens(written, plan.target, model, signal)
+    return assertOpens(written, plan.target, layout.isMade ? undefined : model, signal)
   }
   return writeLayout(layout, openSink, { beforeCommit, ...options })
 }
 
-/** Throws unless the output opens as the format that it was written in, with the tensors that it was given. Closes it. */
+/** Throws unless the output opens as the format that it was written in, with the tensors that were planned, if it holds them. Closes it. */
 export async function assertOpens(
   written: ByteSource,
   target: string,
-  planned: Model,
+  planned: Model | undefined,
   signal?: AbortSignal,
 ): Promise<void> {
   const file = written.name
@@ -86,8 +86,7 @@ export async function assertOpens(
   }
   const [count, bytes] = [model.tensors.length, bytesOf(model.tensors)]
   await closeModel(model)
-  // An exporter makes a graph of its own from the model.
-  if (!isWritable(requireFormat(target))) return
+  if (!planned || !isWritable(requireFormat(target))) return
   const [wantedCount, wantedBytes] = [planned.tensors.length, bytesOf(planned.tensors)]
   if (count !== wantedCount || bytes !== wantedBytes)
     refuse(`${wantedCount} tensors with ${wantedBytes} bytes were given, ${count} with ${bytes} would come back`)

@@ -109,6 +109,8 @@ export interface WriteCapabilities {
   }
   /** The order that foreign models are written in; a model made for the format keeps its own. Absent: all keep theirs. */
   arranges?(tensors: readonly Tensor[]): readonly Tensor[]
+  /** Whether a tensor is a weight. Others, such as numbers that a graph computes with, keep their type when weights are cast. Absent: all are. */
+  isWeight?(tensor: Tensor): boolean
   /** Whether quantization parameters beside a tensor (`Tensor.quant`) can be stored. */
   readonly quant?: boolean
   /** Names can be any bytes (`Tensor.rawName`), not only text. */

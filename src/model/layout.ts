@@ -70,6 +70,8 @@ export interface FileLayout {
 /** The first file represents the model; it appears last, when all others are complete. */
 export interface Layout {
   readonly files: readonly FileLayout[]
+  /** The output is made from the model and has other tensors than that. */
+  readonly isMade?: boolean
 }
 
 /** Slots that are generated on every iteration. */

@@ -64,12 +64,14 @@ test.each(['{}', 'hi', '[]'])('an index of %j is read as JSON', async (text) => 
   expect([status, stderr]).toEqual([1, expect.not.stringContaining('header_length')])
 })
 
-test('a model that is not an encoder cannot become an ONNX file, and that is said', async () => {
+test('a model that is not an encoder becomes an ONNX file without nodes, and that is said', async () => {
   mkdirSync(at('model'))
   copyFileSync(sample, at('model', 'model.safetensors'))
   writeFileSync(at('model', 'config.json'), '{"model_type":"llama"}')
   const { status, stderr } = await tare('convert', at('model'), '-o', at('x.onnx'))
-  expect([status, stderr]).toEqual([1, expect.stringContaining('for BERT encoders only, and this model is none')])
+  expect([status, stderr]).toEqual([0, expect.stringContaining('a graph without nodes, which computes nothing')])
+  const asked = await tare('convert', at('model'), '-o', at('y.onnx'), '--heads', '2')
+  expect([asked.status, asked.stderr]).toEqual([1, expect.stringContaining('embed/not-an-encoder')])
 })
 
 test('the heads of an encoder are taken from the config.json beside it', async () => {

@@ -17,17 +17,18 @@ import { type Changes, change, type TensorChange, typeOf } from './tensor-change
 
 /** Tensors are decoded, quantized or cast where the caller asks for it. */
 export async function recode(state: State): Promise<State> {
-  const { options, model, items } = state
+  const { options, model, items, write } = state
   const { dequantize, quantize, only, exclude } = options
   const cast = options.cast === undefined ? undefined : requireDType(options.cast)
   if (!dequantize && !quantize && !cast) return state
   const isWanted = selector(only, exclude)
+  const isCast = (tensor: Tensor): boolean => isWanted(tensor.name) && (write.isWeight?.(tensor) ?? true)
   const changes: Changes = new Map()
   const decoded = dequantize ? dequantizeAll(model.tensors, isWanted, dequantize, cast, changes) : model.tensors
   const quantized = quantize && (await quantizeTensors(state, decoded, isWanted, quantize, changes))
   const coded = quantized?.tensors ?? decoded
   const tensors = cast
-    ? coded.map((each, i) => (isWanted(each.name) && !changes.has(i) ? castFloat(each, i, cast, changes) : each))
+    ? coded.map((each, i) => (isCast(each) && !changes.has(i) ? castFloat(each, i, cast, changes) : each))
     : coded
   const recoded: State = {
     ...state,

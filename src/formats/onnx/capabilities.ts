@@ -1,10 +1,22 @@
-// What becomes of a model that is written: only encoders can be, as a graph that is made from their weights.
-
+// What becomes of a model that is written. A model with a graph keeps it. A BERT encoder becomes a graph that is made from its weights; of any
+// other model the tensors are written, as a graph without nodes.
 import { vocabularyKind } from '../../content/vocabulary.js'
-import { embedCodes } from '../../embed/codes.js'
-import { type Encoder, type EncoderOptions, findEncoder } from '../../embed/encoder.js'
-import { failWith, TareError } from '../../errors/index.js'
-import type { Fit, FormatOption, Model, OptionValues, Part, Tensor, WriteCapabilities } from '../../model/index.js'
+import { findEncoder } from '../../embed/encoder.js'
+import { callerWord, TareError } from '../../errors/index.js'
+import type {
+  Fit,
+  FormatOption,
+  MetaValue,
+  Model,
+  OptionValues,
+  Part,
+  Tensor,
+  WriteCapabilities,
+} from '../../model/index.js'
+import { fieldKind } from './edit/fields.js'
+import { graphKind } from './graph/found.js'
+import { typeNumbers } from './tensors/data-types.js'
+import { addedKeys } from './write/exchange.js'
 
 /** The property that a vocabulary becomes. */
 export const vocabularyKey = 'tare.vocabulary'
@@ -19,11 +31,59 @@ export const exportOptions: readonly FormatOption[] = [
   },
 ]
 
-/** Fails with what is missing when the model is not an encoder: every tensor would be refused for the same reason. */
-export function exportCapabilities(model: Model, extra: OptionValues): WriteCapabilities {
-  // How many heads there are does not matter for what fits, and config.json is asked for it only when the graph is made.
-  const unused = new Set(encoderIn(model, { ...graphOptions(extra), heads: 1 }).unused)
-  const no = (reason: string): { fits: false; reason: string } => ({ fits: false, reason })
+const no = (reason: string): { fits: false; reason: string } => ({ fits: false, reason })
+
+/** Names and types of any model. */
+export const exchangeCapabilities: WriteCapabilities = {
+  order: 'row',
+  shards: true,
+  folder: true,
+  rawNames: true,
+  addedKeys,
+  tensor({ dtype, data, name, rawName, shape }: Tensor): Fit<Tensor> {
+    if (!typeNumbers.has(dtype.id)) return no(`ONNX has no type for ${dtype.id}`)
+    if (!data) return no('ONNX has no tensors without data')
+    if (name === '' || rawName?.[0]?.byteLength === 0)
+      return no('in ONNX nothing could refer to a tensor without a name')
+    return shape.length > maxDims ? no(`ONNX tensors have at most ${maxDims} dimensions here`) : { fits: true }
+  },
+  metadata(key: string, value: MetaValue): Fit<MetaValue> {
+    const kind = fieldKind(key)
+    if (kind === 'integer')
+      return value.type === 'i64' && isShort(value.value) ? { fits: true } : no('a whole number stands there')
+    if (value.type !== 'str' || value.bytes) return no('properties of ONNX are texts')
+    return kind === 'text' && value.value === '' ? no('an empty text says nothing there') : { fits: true }
+  },
+  part: () => no('ONNX cannot store it'),
+}
+
+const maxDims = 255
+const isShort = (value: number | bigint): boolean => value > -(10n ** 18n) && value < 10n ** 18n
+
+/** The graph stays as it is, with everything that it has. */
+const graphCapabilities: WriteCapabilities = {
+  ...exchangeCapabilities,
+  addedKeys: () => [],
+  keeps: ['constant', 'graph'],
+  // Limits and the like that another type may not even have.
+  isWeight: ({ extra, shape }: Tensor) => !extra?.constant && shape.some((dim) => dim > 1),
+  orientation: 'as-is',
+  part: (part: Part): Fit<Part> => (part.kind.startsWith('onnx.') ? { fits: true } : no('ONNX cannot store it')),
+}
+
+export function writeCapabilities(model: Model, extra: OptionValues): WriteCapabilities {
+  if (hasGraph(model)) return graphCapabilities
+  const unused = unusedByEncoder(model, extra)
+  return unused ? encoderCapabilities(unused) : { ...exchangeCapabilities, notes: () => [noGraphNote()] }
+}
+
+const noGraphNote = (): string =>
+  `the tensors are written as a graph without nodes, which computes nothing${callerWord('; --graph FILE puts them into a graph', '')}`
+
+export const hasGraph = ({ parts }: Model): boolean =>
+  parts.some(({ kind, content }) => kind === graphKind && content !== undefined)
+
+function encoderCapabilities(unused: ReadonlySet<string>): WriteCapabilities {
   return {
     order: 'both',
     shards: false,
@@ -42,14 +102,17 @@ export function exportCapabilities(model: Model, extra: OptionValues): WriteCapa
   }
 }
 
-function encoderIn(model: Model, options: EncoderOptions): Encoder {
+/**
+ * The tensors of an encoder that its graph has no use for; undefined if the model is none, which is an error where the options of an encoder
+ * are given. How many heads there are does not matter for what fits, and config.json is asked for it only when the graph is made.
+ */
+export function unusedByEncoder(model: Model, extra: OptionValues = {}): ReadonlySet<string> | undefined {
+  const options = graphOptions(extra)
   try {
-    return findEncoder(model, options)
+    return new Set(findEncoder(model, { ...options, heads: 1 }).unused)
   } catch (error) {
-    if (!(error instanceof TareError) || error.code !== embedCodes['not-an-encoder'].code) throw error
-    const { file, path, message } = error.finding
-    const hint = `ONNX files are written for BERT encoders only, and this model is none: ${message}`
-    return failWith(embedCodes['not-an-encoder'], { file, path, message: hint })
+    if (!(error instanceof TareError) || options.heads !== undefined || options.profile !== undefined) throw error
+    return undefined
   }
 }
 

@@ -51,6 +51,8 @@ export const ownCodes = defineCodes('onnx', {
   'sparse-order': error('The positions of a sparse tensor do not ascend, or one occurs twice.'),
   'name-taken': error('A tensor cannot be renamed so: something else in the graph has that name. Choose another one.'),
   'name-absent': error('A tensor without a name cannot be given one: nothing in the graph could refer to it.'),
+  'graph-type': error('A tensor cannot have this type here: the graph could not compute with it any more.'),
+  'graph-tensors': error('The tensors are not those of the graph: one is missing, or has another shape.'),
   'field-required': error('This entry cannot be taken away: readers need it. Set it to something else.'),
   'field-value': error('The value does not fit the entry: versions are whole numbers, everything else is text.'),
   'new-version': warning('The model states a version of the format that is newer than any that tare knows.'),

@@ -1,5 +1,5 @@
 import type { Format } from '../../model/index.js'
-import { exportCapabilities, exportOptions } from './capabilities.js'
+import { exchangeCapabilities, exportOptions, writeCapabilities } from './capabilities.js'
 import { codes } from './codes.js'
 import { looksLikeModel, textForm } from './detect.js'
 
@@ -10,9 +10,9 @@ export const onnx: Format<'onnx', typeof codes> = {
   id: 'onnx',
   title: 'ONNX',
   extensions: [extension],
-  capabilities: { checksums: 'none', openEnded: true, writeFor: exportCapabilities },
+  capabilities: { checksums: 'none', openEnded: true, write: exchangeCapabilities, writeFor: writeCapabilities },
   codes,
-  repairs: 'from a cut file, the initializers before the cut; the output needs another format',
+  repairs: 'from a cut file, the initializers before the cut',
   detect(head, name, size) {
     if (looksLikeModel(head, size) || textForm(head) !== undefined) return 'yes'
     return name.toLowerCase().endsWith(extension) ? 'maybe' : 'no'

@@ -54,10 +54,13 @@ export async function readModel(
       version: header.irVersion === undefined ? undefined : String(header.irVersion),
       metadata: metadataOf(header, context),
       tensors: found.tensors,
-      parts: [found.graphPart(), ...found.parts],
+      parts: found.parts,
       files: [source, ...external.files],
     }
-    return { model, found }
+    const graph = found.graphPart()
+    // Whoever writes the model needs the graph as it stands in the file.
+    const parts = graph ? [{ ...graph, content: model }, ...found.parts] : found.parts
+    return { model: { ...model, parts }, found }
   } catch (error) {
     await Promise.all(external.files.map((file) => file.close()))
     throw error

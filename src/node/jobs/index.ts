@@ -245,7 +245,8 @@ export async function finishOpened(opened: OpenJob, options: JobRunOptions): Pro
   const { late, damage, seconds } = await joinResults(opened)
   collectorFor(inputs, options)?.()
   await inputs.assertUnchanged()
-  await store.commit(opened, late, (written) => assertOpens(written, job.target, conversion.model, signal), signal)
+  const planned = conversion.layout.isMade ? undefined : conversion.model
+  await store.commit(opened, late, (written) => assertOpens(written, job.target, planned, signal), signal)
   return { job, files: filesOf(job), damage, seconds }
 }
 

@@ -32,10 +32,10 @@ const file = bytesOf({
 })
 
 async function save(bytes: Uint8Array) {
-  const planned = await planRepair(new MemorySource(bytes, 'm.onnx'), { name: 'out.safetensors' })
+  const planned = await planRepair(new MemorySource(bytes, 'm.onnx'), { name: 'out.onnx' })
   const files = new Map<string, Uint8Array>()
   await writeLayout(planned.layout, async (name) => new MemorySink(name, files))
-  const model = await openModel(new MemorySource(files.get('out.safetensors')!, 'out.safetensors'))
+  const model = await openModel(new MemorySource(files.get('out.onnx')!, 'out.onnx'))
   const lost = planned.salvage!.lost.filter(({ subject }) => subject === 'tensor')
   return { model, names: model.tensors.map(({ name }) => name).sort(), lost }
 }

@@ -63,6 +63,12 @@ export const convert = defineVerb({
       description: 'with --merge: which model wins where two differ, first or last',
       choices: ['first', 'last'],
     },
+    graph: {
+      group: 'Tensors',
+      value: '<file>',
+      description:
+        'put the weights into the graph of this ONNX model, by their names; --rename turns them into those of the graph',
+    },
     set,
     unset,
     vocab: {
@@ -152,6 +158,10 @@ export const convert = defineVerb({
     [
       'tare convert base.safetensors --merge head.gguf --rename-map names.yaml -o whole.safetensors',
       'merge two models and rename tensors; tensors that both have must be equal',
+    ],
+    [
+      'tare convert tuned.safetensors --graph model.onnx -o tuned.onnx',
+      'the graph of a model with other weights; both call their tensors alike',
     ],
     ['tare convert adam.optimizer -o adam.json', 'the settings of an optimizer as JSON; it goes back the same way'],
     ['tare convert model.mcf -o model/', 'a directory as hubs publish it: weights, configuration, tokenizer'],

@@ -13,6 +13,7 @@ import {
   parseRename,
   parseVocabularyText,
   planConversion,
+  putIntoGraph,
   settingOf,
 } from '../../../kit-node.js'
 import { escapeName, escapeText } from '../../console/escape.js'
@@ -59,10 +60,15 @@ export default async function convert(
     return (await state)[0]
   }
   const done = forEachModel(context, inputs, async (main, input, source) => {
-    const others = await openModels(context, options.merge ?? [])
+    const graphs = options.graph === undefined ? [] : [options.graph]
+    const others = await openModels(context, [...(options.merge ?? []), ...graphs])
     try {
       const { model, actions: before } = await joinModels(context, main, others, options)
       const place = placeFor(input, model, options, intoDirectory && inputs.length === 1, intoDirectory)
+      if (graphs.length > 0 && place.format.id !== model.format)
+        throw new UsageError(
+          `--graph writes ${formatNamed(model.format, '--graph').title}; name the output so, or use --to`,
+        )
       const stateFrom = await stateFor({ source, model })
       const collectGarbage = collectorFor(model)
       collectGarbage?.()
@@ -86,14 +92,17 @@ export default async function convert(
 }
 
 async function planOptions(context: Context, options: ConvertOptions, place: Place): Promise<LibraryOptions> {
-  const { only, exclude, rename, cast, dequantize, unset, shardSize, align, deterministic } = options
+  const { only, exclude, cast, dequantize, unset, shardSize, align, deterministic } = options
+  // With a graph they were about the names of the weights.
+  const rename = options.graph === undefined ? options.rename : undefined
   const { asIs, keepBytes, keepOrientation, stow, dedup, files, without } = options
   return {
     ...{ only, exclude, rename, cast, dequantize, unset, shardSize, align, deterministic },
     set: options.set?.map(([key, value]) => settingOf(key, value)),
     preTokenizer: options.pre,
     ...{ asIs, keepBytes, keepOrientation, stow, dedup, files, without },
-    ...(options.renameMap !== undefined && { renameMap: await nameMapFrom('--rename-map', options.renameMap) }),
+    ...(options.renameMap !== undefined &&
+      options.graph === undefined && { renameMap: await nameMapFrom('--rename-map', options.renameMap) }),
     ...(options.quantize !== undefined && {
       quantize: quantizeSettings(
         options.quantize,
@@ -112,16 +121,36 @@ async function planOptions(context: Context, options: ConvertOptions, place: Pla
 }
 
 async function joinModels(
-  { signal }: Context,
+  context: Context,
   main: Model,
   others: readonly Opened[],
   options: ConvertOptions,
 ): Promise<Merged> {
+  const graph = options.graph === undefined ? undefined : others.at(-1)!.model
+  if (graph) {
+    const merged = await joinModels(context, main, others.slice(0, -1), { ...options, graph: undefined })
+    return intoGraph(context, graph, merged, options)
+  }
   if (others.length === 0) return { model: main, actions: [] }
   const { prefer, only, exclude, without, stow, set = [], unset = [] } = options
   const settled = [...unset, ...set.map(([key, value]) => settingOf(key, value)[0])]
   const models = [main, ...others.map((other) => other.model)] as const
-  return mergeModels(models, { prefer, only, exclude, without, stow, settled, signal })
+  return mergeModels(models, { prefer, only, exclude, without, stow, settled, signal: context.signal })
+}
+
+/** The graph with the weights. Names of weights are changed to find their places, and then no more. */
+async function intoGraph(
+  { console }: Context,
+  graph: Model,
+  { model: weights, actions }: Merged,
+  { rename, renameMap, graph: file = '' }: ConvertOptions,
+): Promise<Merged> {
+  const map = renameMap === undefined ? undefined : await nameMapFrom('--rename-map', renameMap)
+  const put = putIntoGraph(graph, weights, { rename, renameMap: map })
+  const kept = graph.tensors.length - put.count
+  const rest = kept === 0 ? '' : `; ${plural(kept, 'other tensor')} of it stay as they are`
+  console.remark(`${plural(put.count, 'tensor')} put into the graph of ${escapeName(file)}${rest}`)
+  return { model: put.model, actions: [...actions, ...put.actions] }
 }
 
 async function readVocabulary({ console }: Context, file: string): Promise<Part> {

@@ -2,7 +2,14 @@
 // for the fields that change.
 import { decodeUtf8 } from '../../../bytes/index.js'
 import { collectingReport, failWith, ioCodes, strictReport, writeCodes } from '../../../errors/index.js'
-import { bytesPayload, defaultLimits, type FileLayout, type Model, type WriteOptions } from '../../../model/index.js'
+import {
+  bytesPayload,
+  defaultLimits,
+  type FileLayout,
+  type Model,
+  type Slot,
+  type WriteOptions,
+} from '../../../model/index.js'
 import { type MessageSpec, ProtobufReader } from '../../../wire/protobuf/protobuf.js'
 import { ownCodes as codes } from '../codes.js'
 import type { TensorPlace } from '../graph/names.js'
@@ -10,16 +17,26 @@ import { entryMessage, graphMessage, modelMessage, opsetMessage } from '../messa
 import { mainGraph, readModel } from '../read.js'
 import type { ExternalData } from '../tensors/external.js'
 import { FieldEdits } from './fields.js'
-import { type NamesByGraph, nameKey, Renamer } from './rename.js'
+import { type NamesByGraph, type NewDataByPlace, nameKey, Renamer } from './rename.js'
 import { type FieldPlace, placeOf, Splices } from './splices.js'
 
 export async function editFile(model: Model, edited: Model, { name, signal }: WriteOptions): Promise<FileLayout> {
+  return { name, slots: await editedSlots(model, edited, new Map(), signal) }
+}
+
+/** The file with other metadata, other names of tensors, and other data. */
+export async function editedSlots(
+  model: Model,
+  edited: Model,
+  data: NewDataByPlace,
+  signal: AbortSignal | undefined,
+): Promise<Slot[]> {
   const source = model.files[0]!
   const reader = new ProtobufReader(source, strictReport(source.name), { signal })
   const splices = new Splices()
   const fields = new FieldEdits(model.metadata, edited.metadata, source.name)
   const names = await newNames(model, edited, signal)
-  const renamer = names.size > 0 ? new Renamer(reader, splices, names) : undefined
+  const renamer = names.size > 0 || data.size > 0 ? new Renamer(reader, splices, names, data) : undefined
   let training = 0
 
   await reader.walk({ start: 0, end: source.size }, '', modelMessage, async () => {
@@ -33,7 +50,7 @@ export async function editFile(model: Model, edited: Model, { name, signal }: Wr
   })
   splices.replace(source.size, source.size, fields.addedTo('model'))
   renamer?.checkNames(source.name)
-  return { name, slots: await splices.slots(source, signal) }
+  return splices.slots(source, signal)
 
   function replace(place: FieldPlace, bytes: Uint8Array | undefined): void {
     if (bytes) splices.replaceField(place, bytes)
@@ -77,7 +94,7 @@ async function newNames(model: Model, edited: Model, signal: AbortSignal | undef
     taken.add(name)
   }
   if (model.tensors.every(({ name }, i) => name === edited.tensors[i]!.name)) return byGraph
-  for (const [i, { scope, name }] of (await placesIn(model, signal)).entries()) {
+  for (const [i, { scope, name }] of (await placesIn(model, signal)).places.entries()) {
     const to = edited.tensors[i]!.name
     if (to === model.tensors[i]!.name) continue
     const key = nameKey(name)
@@ -89,21 +106,35 @@ async function newNames(model: Model, edited: Model, signal: AbortSignal | undef
   return byGraph
 }
 
-/** Names do not depend on data in other files, which stay closed. */
-const unopened: ExternalData = { files: [], payload: async () => bytesPayload(new Uint8Array()) }
+/** Names do not depend on data in other files, which stay closed and are counted. */
+function unopened(): ExternalData & { count: number } {
+  const external = {
+    files: [],
+    count: 0,
+    payload: async () => {
+      external.count++
+      return bytesPayload(new Uint8Array())
+    },
+  }
+  return external
+}
 
 /**
  * The graph and the name of each tensor as they stand in the file, where names may repeat. They are read again: the model has only the names that
  * were made distinct. What is wrong with the file was reported when the model was read.
  */
-async function placesIn(model: Model, signal: AbortSignal | undefined): Promise<readonly TensorPlace[]> {
+export async function placesIn(
+  model: Model,
+  signal: AbortSignal | undefined,
+): Promise<{ readonly places: readonly TensorPlace[]; readonly elsewhere: number }> {
   const source = model.files[0]!
   const limits = { ...defaultLimits, indexBytes: source.size }
   const report = collectingReport(source.name, [], 0)
-  const { found } = await readModel(source, { report, limits, lenient: true, signal }, unopened)
+  const external = unopened()
+  const { found } = await readModel(source, { report, limits, lenient: true, signal }, external)
   if (found.places.length !== model.tensors.length) {
     const message = `it had ${model.tensors.length} tensors when it was opened, and has ${found.places.length} now`
     failWith(ioCodes.changed, { file: source.name, path: 'graph', message })
   }
-  return found.places
+  return { places: found.places, elsewhere: external.count }
 }

@@ -27,6 +27,13 @@ const graphFields: ReadonlyMap<string, Field> = new Map([
 const opsetField = 8
 const propertyField = 14
 
+/** What stands at a key that is not a property. */
+export function fieldKind(key: string): 'integer' | 'text' | undefined {
+  const field = modelFields.get(key) ?? graphFields.get(key)
+  if (!field) return key.startsWith(opsetPrefix) ? 'integer' : undefined
+  return field.isInteger ? 'integer' : 'text'
+}
+
 /** The entries that change; all others stay as they are. */
 export class FieldEdits {
   readonly #changes = new Map<string, MetaValue | undefined>()

@@ -2,13 +2,16 @@
 // shorter, the lengths of all messages around it change too. Everything else stays as it is and is never read.
 import type { ByteSource } from '../../../bytes/index.js'
 import { inOrder, type Range } from '../../../bytes/ranges.js'
-import { rangePayload, type Slot } from '../../../model/index.js'
+import { type Payload, rangePayload, type Slot } from '../../../model/index.js'
 import type { ProtobufReader } from '../../../wire/protobuf/protobuf.js'
 import { protoPrefix } from '../../../wire/protobuf/write.js'
 
 interface Splice extends Range {
-  readonly bytes: Uint8Array
+  readonly pieces: readonly (Uint8Array | Payload)[]
 }
+
+const sizeOf = (pieces: readonly (Uint8Array | Payload)[]): number =>
+  pieces.reduce((sum, piece) => sum + piece.byteLength, 0)
 
 /** The place of a field: its content, and where its tag is. */
 export interface FieldPlace extends Range {
@@ -29,9 +32,9 @@ export class Splices {
   #growth = 0
 
   /** Replaces bytes by others; inserts them where `start` is `end`. */
-  replace(start: number, end: number, bytes: Uint8Array): void {
-    this.#list.push({ start, end, bytes })
-    this.#growth += bytes.byteLength - (end - start)
+  replace(start: number, end: number, ...pieces: readonly (Uint8Array | Payload)[]): void {
+    this.#list.push({ start, end, pieces })
+    this.#growth += sizeOf(pieces) - (end - start)
   }
 
   replaceField({ at, end }: FieldPlace, bytes: Uint8Array): void {
@@ -64,9 +67,14 @@ export class Splices {
       )
     }
     // What is inserted at the same place stays in the order in which it came: from the inside out.
-    for (const { start, end, bytes } of inOrder(this.#list, 'shortest')) {
+    for (const { start, end, pieces } of inOrder(this.#list, 'shortest')) {
       await keep(start)
-      slots.push({ kind: 'bytes', path: 'file', bytes })
+      for (const piece of pieces)
+        slots.push(
+          piece instanceof Uint8Array
+            ? { kind: 'bytes', path: 'file', bytes: piece }
+            : { kind: 'payload', path: 'data', payload: piece },
+        )
       at = end
     }
     await keep(source.size)

@@ -29,6 +29,8 @@ export interface Positions {
   readonly path: string
 }
 
+export const graphKind = 'onnx.graph'
+
 const repetitions = {
   'same-graph': { code: 'duplicate-name', where: 'the same graph' },
   constants: { code: 'duplicate-constant', where: 'the same graph; the last one counts' },
@@ -117,7 +119,7 @@ export class Found {
       this.#addStrings(draft, name, judged)
       return
     }
-    this.places.push({ scope, name })
+    this.places.push({ scope, name, start: draft.pieces.length === 1 ? draft.pieces[0]!.start : undefined })
     this.tensors.push(tensorOf(name, judged, isConstant, scope.path, this.tensors.at(-1)))
   }
 
@@ -133,11 +135,13 @@ export class Found {
   }
 
   /** A summary of the graph, which no other format has a place for. */
-  graphPart(): Part {
+  graphPart(): Part | undefined {
+    const isEmpty = this.#nodes === 0 && this.inputs.length === 0 && this.outputs.length === 0
+    if (isEmpty && this.parts.length === 0) return undefined
     const operators = Object.create(null) as Record<string, JsonValue>
     for (const [name, count] of this.#operators) operators[name] = count
     const value = { nodes: this.#nodes, operators, inputs: this.inputs, outputs: this.outputs }
-    return { kind: 'onnx.graph', sharing: 'private', value }
+    return { kind: graphKind, sharing: 'private', value }
   }
 
   /** In the file names may repeat; here every tensor gets its own. */

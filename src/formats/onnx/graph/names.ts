@@ -16,6 +16,8 @@ export const newScope = (isListed: boolean, path?: string): Scope => ({ isListed
 export interface TensorPlace {
   readonly scope: Scope
   readonly name: Text
+  /** Where its message begins; undefined where protobuf merges it from several. */
+  readonly start?: number | undefined
 }
 
 type Repetition = 'same-graph' | 'constants' | 'other-graph'

@@ -88,6 +88,11 @@ export const dataTypes: ReadonlyMap<number, DataType> = new Map([
   [28, typed('f6_e3m2', int32Data, 1, [0, 63])],
 ])
 
+/** By the id of the element type. */
+export const typeNumbers: ReadonlyMap<string, number> = new Map(
+  [...dataTypes].map(([number, { dtype }]) => [dtype.id, number]),
+)
+
 /** How many entries the typed field must have. */
 export const entryCount = ({ width, isSixBit }: DataType, byteLength: number, elements: number): number =>
   isSixBit ? elements : byteLength / width
