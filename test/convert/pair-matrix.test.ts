@@ -100,6 +100,10 @@ async function expectHome(
     before.delete(subject)
     after.delete(subject)
   }
+  // Which node or graph a tensor belongs to is gone with the graph.
+  if (lost.has('part onnx.graph'))
+    for (const content of [before, after])
+      for (const each of content.values()) delete (each as { extra?: unknown }).extra
   // What the home format adds where it cannot know that the model is its own may be in, too.
   if (isExact) expect(Object.fromEntries(after)).toEqual(Object.fromEntries(before))
   else expect(Object.fromEntries(after)).toMatchObject(Object.fromEntries(before))

@@ -13,10 +13,8 @@ import type {
   Tensor,
   WriteCapabilities,
 } from '../../model/index.js'
-import { fieldKind } from './edit/fields.js'
-import { graphKind } from './graph/found.js'
 import { typeNumbers } from './tensors/data-types.js'
-import { addedKeys } from './write/exchange.js'
+import { addedKeys, fieldKind, graphKind } from './words.js'
 
 /** The property that a vocabulary becomes. */
 export const vocabularyKey = 'tare.vocabulary'

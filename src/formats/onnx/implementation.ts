@@ -7,9 +7,9 @@ import type { Implementation, Layout, Model, ReadContext, WriteOptions } from '.
 import { graphOptions, unusedByEncoder, vocabularyKey } from './capabilities.js'
 import { check } from './check.js'
 import { editFile } from './edit/edit-file.js'
-import { graphKind } from './graph/found.js'
 import { readModel } from './read.js'
 import { withoutCut } from './salvage.js'
+import { graphKind } from './words.js'
 import { exchangeLayout } from './write/exchange.js'
 import { graphLayout } from './write/graph.js'
 

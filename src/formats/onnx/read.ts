@@ -11,14 +11,7 @@ import { type GraphDraft, GraphWalker, newGraph } from './graph/walk-graph.js'
 import { modelMessage, opsetMessage } from './messages.js'
 import { OnnxReader, type Text } from './reader.js'
 import { type ExternalData, ExternalFiles } from './tensors/external.js'
-
-/** The path of the main graph. */
-export const mainGraph = 'graph'
-/** What the model says about itself stands under keys with this prefix, beside the metadata that its makers added. */
-export const prefix = 'onnx.'
-export const opsetPrefix = `${prefix}opset.`
-/** The operators of ONNX itself have an empty domain, which is also called so. */
-export const mainDomain = 'ai.onnx'
+import { mainDomain, mainGraph, opsetPrefix, prefix } from './words.js'
 
 /** Newer than any version yet: versions have added fields so far, and changed none. */
 const maxIrVersion = 15n

@@ -75,5 +75,5 @@ async function tellLost(source: ByteSource, { field }: Cut, context: ReadContext
     if (reader.field !== tensorNameField || reader.wire !== 2 || reader.length > maxName) return
     name = decodeUtf8(await source.read(reader.start, reader.length, { signal }))
   })
-  onLost?.({ subject: 'tensor', name, length: field.length, reason })
+  onLost?.({ subject: 'tensor', name, reason })
 }

@@ -4,35 +4,10 @@ import { failWith } from '../../../errors/index.js'
 import type { Metadata, MetaValue } from '../../../model/index.js'
 import { protoInt, protoMessage, protoText, type Rope } from '../../../wire/protobuf/write.js'
 import { ownCodes as codes } from '../codes.js'
-import { mainDomain, opsetPrefix, prefix } from '../read.js'
+import { type Field, graphFields, mainDomain, modelFields, opsetPrefix } from '../words.js'
 
-interface Field {
-  readonly number: number
-  readonly isInteger?: true
-  readonly isRequired?: true
-}
-
-const modelFields: ReadonlyMap<string, Field> = new Map([
-  [`${prefix}ir_version`, { number: 1, isInteger: true, isRequired: true }],
-  [`${prefix}producer_name`, { number: 2 }],
-  [`${prefix}producer_version`, { number: 3 }],
-  [`${prefix}domain`, { number: 4 }],
-  [`${prefix}model_version`, { number: 5, isInteger: true }],
-  [`${prefix}doc_string`, { number: 6 }],
-])
-const graphFields: ReadonlyMap<string, Field> = new Map([
-  [`${prefix}graph.name`, { number: 2, isRequired: true }],
-  [`${prefix}graph.doc_string`, { number: 10 }],
-])
 const opsetField = 8
 const propertyField = 14
-
-/** What stands at a key that is not a property. */
-export function fieldKind(key: string): 'integer' | 'text' | undefined {
-  const field = modelFields.get(key) ?? graphFields.get(key)
-  if (!field) return key.startsWith(opsetPrefix) ? 'integer' : undefined
-  return field.isInteger ? 'integer' : 'text'
-}
 
 /** The entries that change; all others stay as they are. */
 export class FieldEdits {

@@ -18,8 +18,8 @@ import {
   trainingMessage,
   valueInfoMessage,
 } from '../messages.js'
-import { mainGraph } from '../read.js'
 import type { Text } from '../reader.js'
+import { mainGraph } from '../words.js'
 import { type FieldPlace, placeOf, type Splices } from './splices.js'
 
 /** New names by old ones, as `nameKey` gives them. */

@@ -16,6 +16,7 @@ import {
 } from '../tensors/judge-tensor.js'
 import type { TensorDraft } from '../tensors/tensor-draft.js'
 import type { TypedValues } from '../tensors/typed-values.js'
+import { graphKind } from '../words.js'
 import { distinctNames, MetNames, type Scope, type TensorPlace } from './names.js'
 
 /** Where the values of a sparse tensor belong. */
@@ -28,8 +29,6 @@ export interface Positions {
   readonly offset: number
   readonly path: string
 }
-
-export const graphKind = 'onnx.graph'
 
 const repetitions = {
   'same-graph': { code: 'duplicate-name', where: 'the same graph' },

@@ -2,33 +2,16 @@
 // ONNX files.
 import { encodeUtf8 } from '../../../bytes/index.js'
 import { companionFiles } from '../../../content/companions.js'
-import type { Layout, Metadata, MetaValue, Model, Payload, Tensor, WriteOptions } from '../../../model/index.js'
+import type { Layout, Metadata, Model, Payload, Tensor, WriteOptions } from '../../../model/index.js'
 import { joinRopes, protoBytes, protoInt, protoMessage, type Rope } from '../../../wire/protobuf/write.js'
 import { FieldEdits } from '../edit/fields.js'
-import { mainDomain, opsetPrefix, prefix } from '../read.js'
 import { typeNumbers } from '../tensors/data-types.js'
+import { defaultMetadata } from '../words.js'
 import { DataFiles, dataFields, maxMessage, slotsOf } from './data-files.js'
-
-const integer = (value: number): MetaValue => ({ type: 'i64', value: BigInt(value) })
-const words = (value: string): MetaValue => ({ type: 'str', value })
-
-/** What a model has to say about itself, unless its metadata do. */
-const defaults: ReadonlyMap<string, MetaValue> = new Map([
-  [`${prefix}ir_version`, integer(10)],
-  [`${prefix}producer_name`, words('tare')],
-  [`${opsetPrefix}${mainDomain}`, integer(21)],
-  [`${prefix}graph.name`, words('weights')],
-])
-
-/** Those that the metadata do not have. */
-export const addedKeys = (keys: readonly string[]): readonly string[] => {
-  const known = new Set(keys)
-  return [...defaults.keys()].filter((key) => !known.has(key))
-}
 
 /** One file, with others for the data where they are too large for it, or are to be split. */
 export function exchangeLayout(model: Model, { name, shardSize, align }: WriteOptions): Layout {
-  const metadata: Metadata = new Map([...defaults, ...model.metadata])
+  const metadata: Metadata = new Map([...defaultMetadata, ...model.metadata])
   const fields = new FieldEdits(new Map(), metadata, name)
   const inline = fileOf(model.tensors, fields, undefined)
   if (shardSize === undefined && inline.byteLength <= maxMessage)

@@ -8,8 +8,8 @@ import { joinRopes, protoInt, protoMessage, protoText } from '../../../wire/prot
 import { ownCodes as codes } from '../codes.js'
 import { editedSlots, placesIn } from '../edit/edit-file.js'
 import type { NewData } from '../edit/rename.js'
-import { mainDomain, opsetPrefix } from '../read.js'
 import { typeNumbers } from '../tensors/data-types.js'
+import { mainDomain, opsetPrefix } from '../words.js'
 import { DataFiles, dataFields, maxMessage } from './data-files.js'
 
 /** Writes the graph of `original` with the tensors and the metadata of `planned`, which are those of the graph, one by one. */
