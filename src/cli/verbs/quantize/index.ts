@@ -43,7 +43,6 @@ export const quantize = defineVerb({
     },
     methods: {
       value: '<file>',
-      description: 'a JSON file with a method for each tensor name; "keep" leaves a tensor as it is',
       description:
         'a JSON file with a method for each tensor name, or "keep" to leave it unquantized; see --save-methods',
     },
