@@ -23,7 +23,7 @@ const screens = [
   ['overview-error', '#/f/0/overview?against=1', '.error-legend'],
   ['tensors', '#/f/0/tensors', '[role=row] .name'],
   ['tensors-tree', '#/f/1/tensors?tree=1&filter=layers', '[role=row] .name'],
-  ['tensor', `#/f/1/tensor/${tensor}`, 'canvas'],
+  ['tensor', `#/f/1/tensor/${tensor}`, '.codes rect'],
   ['tensor-numbers', `#/f/1/tensor/${tensor}?x=58&y=120&z=5`, 'canvas'],
   ['tensor-codes', `#/f/1/tensor/${tensor}?layer=codes&z=2&x=300&y=200`, 'canvas'],
   ['experts', '#/f/2/tensor/model.layers.0.mlp.experts.down_proj?all=0', '.multiples canvas'],

@@ -21,6 +21,9 @@ interface ValueMapProps {
   readonly onCursor: (cell: Cell) => void
 }
 
+/** More columns than these may have less than a pixel each: then all of them count, instead of some being left out. */
+const largest = 256
+
 export function ValueMap({ title, values, rows, columns, scale, colors, cursor, onCursor }: ValueMapProps) {
   const canvas = useRef<HTMLCanvasElement>(null)
   useEffect(() => {
@@ -56,6 +59,7 @@ export function ValueMap({ title, values, rows, columns, scale, colors, cursor, 
       <div class="frame">
         <canvas
           ref={canvas}
+          class={columns > largest ? 'dense' : ''}
           width={columns}
           height={rows}
           tabIndex={0}
