@@ -5,7 +5,6 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
-import { convert } from '../../dist/node.js'
 import { writeLarge, writeMillion } from './models.mjs'
 import { framesDuring, launch, longestTask, memoryOf, openPage, painted, timeOf, timeTo } from './page.mjs'
 
@@ -23,8 +22,6 @@ const goals = {
   dropped: ['file chosen to overview, ms', 300],
   table: ['table of tensors, ms', 200],
   picture: ['tensor 8192 × 8192, first picture, ms', 150],
-  sharp: ['zoomed in: sharp, ms', 400],
-  whole: ['q4_k 8192 × 8192, all of it read, ms', 500],
   recolour: ['other colours, ms', 50],
   bytes: ['bytes at nine tenths of the file, ms', 150],
   method: ['lab: another method, 512 × 512, ms', 150],
@@ -63,12 +60,6 @@ async function measureLarge(browser, address) {
     "document.querySelector('.color-bar .labels').textContent !== globalThis.wasColor",
   )
   const [pan, zoom] = [await panned(page), await zoomed(page)]
-  // One value a pixel, far from what was shown: the tiles of the middle have to be read.
-  const sharp = await timeTo(
-    page,
-    '#/f/0/tensor/layers.2.weight?x=4000&y=4000&z=0',
-    `(${painted('.map canvas')}) && document.querySelector('.zoom')?.textContent.includes('1:1')`,
-  )
   const bytes = await timeTo(
     page,
     `#/f/0/bytes?at=${Math.round(gib * 2 ** 30 * 0.9)}`,
@@ -80,13 +71,9 @@ async function measureLarge(browser, address) {
   const method = await timeTo(page, '#/f/0/lab/layers.1.weight?method=q4_k', bitsAre('4.50'))
   const longest = await longestTask(page)
   const memory = (await memoryOf(browser)) - before
-  const start = performance.now()
-  await timeTo(page, '#/f/1/tensor/layers.0.weight', painted('.map canvas'))
-  await page.waitForFunction(() => document.querySelector('.toolbar') && !document.querySelector('.sampled'))
-  const whole = performance.now() - start
   await page.context().close()
   return {
-    ...{ overview, dropped, table, picture, sharp, whole, recolour, bytes, method, longest, memory },
+    ...{ overview, dropped, table, picture, recolour, bytes, method, longest, memory },
     ...{ pan: pan.usual, panLongest: pan.longest, zoom: zoom.usual, zoomLongest: zoom.longest },
   }
 }
@@ -156,15 +143,12 @@ async function serve(...files) {
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'tare-bench-'))
-const [large, quantized, million] = ['large.safetensors', 'q4_k.gguf', 'million.safetensors'].map((name) =>
-  join(folder, name),
-)
+const [large, million] = ['large.safetensors', 'million.safetensors'].map((name) => join(folder, name))
 const servers = []
 try {
   writeLarge(large, gib)
   writeMillion(million)
-  await convert(large, quantized, { only: ['layers.0.weight'], quantize: 'q4_k' })
-  const [first, second] = await Promise.all([serve(large, quantized), serve(million)])
+  const [first, second] = await Promise.all([serve(large), serve(million)])
   servers.push(first, second)
   const browser = await launch()
   const found = []
