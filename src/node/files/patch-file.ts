@@ -14,6 +14,7 @@ import {
   statSync,
 } from 'node:fs'
 import { realpath } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import type { FilePatch } from '../../edit/index.js'
 import { forgetTemp, removeQuietly, trackTemp } from '../unfinished.js'
 import {
@@ -26,6 +27,7 @@ import {
 } from './edit-journal.js'
 import type { FileSource } from './file-source.js'
 import { ioError } from './io-error.js'
+import { tidyDirectory } from './replace-files.js'
 import { tempNameFor } from './temp-files.js'
 
 export type PatchedHow = 'cloned' | 'patched'
@@ -44,6 +46,7 @@ export async function patchFile(
   const target = await realpath(source.path)
   const records = await recordsOf(source, patch)
   await source.assertUnchanged()
+  tidyDirectory(dirname(target)) // what killed runs left
   // Synchronous from here on, so that no signal handler can run before everything is done.
   try {
     if (clone && patchClone(target, patch)) return 'cloned'
