@@ -11,7 +11,7 @@ export class MemorySource implements ByteSource {
   constructor(bytes: Uint8Array, name = 'memory', siblings: ReadonlyMap<string, Uint8Array> = new Map()) {
     this.name = name
     this.size = bytes.byteLength
-    // What Node reads is a Buffer, whose `slice` is no copy: whoever changes the copy would change the file.
+    // What Node reads is a Buffer, whose `slice` is no copy: changing the copy would change the file.
     this.#bytes = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     this.#siblings = siblings
   }

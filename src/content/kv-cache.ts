@@ -64,7 +64,7 @@ function windowOf(lookup: Lookup): number | undefined {
   return numberIn(lookup('sliding_window', 'attention.sliding_window', 'attention_chunk_size'))
 }
 
-/** Every so many layers one sees all tokens, where only the program knows it. */
+/** One layer in this many sees all tokens; for these architectures only the program says so. */
 const windowPeriods: Readonly<Record<string, number>> = {
   ...{ gemma2: 2, gemma3: 6, gemma3_text: 6, gemma3n: 5, gemma3n_text: 5, cohere2: 4, exaone4: 4 },
   ...{ gpt_oss: 2, 'gpt-oss': 2, llama4: 4, llama4_text: 4, olmo2: 4, olmo3: 4 },

@@ -5,7 +5,7 @@ import type { ByteSource } from '../bytes/index.js'
 /** A file whose turn it is. */
 export interface Opening {
   readonly name: string
-  /** The file, or why it cannot be opened. Whoever takes it closes it. */
+  /** The file, or why it cannot be opened. The caller closes it. */
   readonly opened: Promise<ByteSource>
 }
 

@@ -1,6 +1,6 @@
 // A job is a conversion that many machines carry out together, as plain JSON: the inputs with the versions that they had, what is asked for,
-// everything that planning decided by chance or by looking at values, and where the output goes. Whoever has it plans the same layout, and
-// can make any part of the output. It holds no secrets: credentials come from the environment of each worker.
+// everything that planning decided by chance or by looking at values, and where the output goes. A machine that has it plans the same layout,
+// and can make any part of the output. It holds no secrets: credentials come from the environment of each worker.
 import type { Resolved } from '../convert/plan.js'
 import type { JobOptions } from './options.js'
 

@@ -1,4 +1,4 @@
-// What a worker leaves about a task: small, and the same whoever did it. Digests of a file are joined from these.
+// What a worker leaves about a task: small, and the same on every machine. Digests of a file are joined from these.
 import { fromBase64, toBase64 } from '../bytes/index.js'
 import type { DigestPiece, TreeNode } from '../digest/pieces.js'
 import { type Finding, failWith } from '../errors/index.js'

@@ -1,5 +1,5 @@
-// Where the parts of a job are collected, with what workers leave about them. It is the ledger of the job: what is there is done, whoever did
-// it and whatever became of him.
+// Where the parts of a job are collected, with what workers leave about them. It is the ledger of the job: what is there is done,
+// whichever worker did it.
 import type { ByteSource } from '../bytes/index.js'
 import type { Conversion } from '../convert/plan.js'
 import type { OutputRange } from '../writing/ranges/range-of.js'

@@ -10,7 +10,7 @@ import { readMemberHead, type ZipMember } from '../../wire/zip/zip.js'
 
 /** Nearly every header fits; longer ones cost a second read. */
 const firstRead = 1024
-/** Stored members no further apart than this are read together, up to so many bytes. */
+/** Stored members no further apart than this are read together, up to a maximum. */
 const closeMembers = 1 << 12
 const maxTogether = 1 << 18
 const parallelReads = 16

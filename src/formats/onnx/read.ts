@@ -51,7 +51,7 @@ export async function readModel(
       files: [source, ...external.files],
     }
     const graph = found.graphPart()
-    // Whoever writes the model needs the graph as it stands in the file.
+    // Writing the model needs the graph as it stands in the file.
     const parts = graph ? [{ ...graph, content: model }, ...found.parts] : found.parts
     return { model: { ...model, parts }, found }
   } catch (error) {

@@ -117,7 +117,7 @@ function readKey(fields: FieldReader): Key {
   return { names, raw }
 }
 
-/** An empty list with room for exactly so many items: one that grows takes several times the memory. Long ones grow all the same. */
+/** An empty list with room for exactly this many items: one that grows takes several times the memory. Long ones grow all the same. */
 const listOf = <T>(count: number): T[] => (count <= 16 ? new Array<T>(count) : [])
 
 export interface StoredShape {

@@ -30,7 +30,7 @@ export const ackWait = 30_000
 /** How long a queue remembers what it was given, in milliseconds. */
 const memory = 2 * 3600_000
 const keep = 7 * 24 * 3600_000
-/** A task that so many workers could not do is not tried again. */
+/** A task that failed this many times is not tried again. */
 const maxDeliver = 20
 
 export async function openQueue(
@@ -98,20 +98,29 @@ interface Settings {
 /** `nats://user:password@host:4222`, `nats://token@host`, or `tls:` for either. */
 export function parseQueue(address: string): { readonly name: string; readonly settings: Settings } {
   const isQueue = /^(nats|tls):\/\//i.test(address)
-  const url =
-    isQueue && URL.canParse(address.replace(/^\w+:/, 'http:')) ? new URL(address.replace(/^\w+:/, 'http:')) : undefined
-  if (!url)
+  const plain = address.replace(/^\w+:/, 'http:')
+  const url = isQueue && URL.canParse(plain) ? new URL(plain) : undefined
+  const [user, pass] = [decoded(url?.username), decoded(url?.password)]
+  if (!url || user === undefined || pass === undefined)
     return failWith(jobCodes.queue, {
       file: 'queue',
       message: 'the address of a queue is wanted, such as nats://host:4222',
     })
   const servers = `${url.hostname}:${url.port || '4222'}`
   const isTls = /^tls:/i.test(address)
-  const [user, pass] = [decodeURIComponent(url.username), decodeURIComponent(url.password)]
   const credentials = user === '' ? {} : pass === '' ? { token: user } : { user, pass }
   return {
     name: `${isTls ? 'tls' : 'nats'}://${servers}`,
     settings: { servers, ...credentials, ...(isTls && { tls: {} }) },
+  }
+}
+
+/** Undefined where a percent sign is not followed by two digits. */
+function decoded(part = ''): string | undefined {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return undefined
   }
 }
 

@@ -13,7 +13,7 @@ import { type OutcomeMessage, parseTask, type TaskMessage } from './messages.js'
 export interface ServeOptions extends JobRunOptions {
   /** Only jobs whose inputs and output lie below one of these directories or prefixes. Default: any. */
   readonly below?: readonly string[] | undefined
-  /** Ends when there has been nothing to do for so many seconds. Default: never. */
+  /** Ends when there has been nothing to do for this many seconds. Default: never. */
   readonly idle?: number | undefined
   /** Milliseconds without a word after which a task is given to another worker. */
   readonly ackWait?: number | undefined
@@ -85,7 +85,7 @@ async function doAsked(opened: OpenJob, { task: number }: TaskMessage, { signal 
   checkAborted(signal, opened.job.files[0]!.name)
   const task = opened.tasks[number]
   if (!task) failWith(jobCodes.invalid, { file: opened.job.files[0]!.name, message: `it has no task ${number}` })
-  // Somebody else may have done it and died before he could say so.
+  // Another worker may have done it and died before it could say so.
   if (await opened.store.result(number)) {
     const done = await opened.store.done([task])
     if (done.has(number)) return

@@ -15,6 +15,7 @@ export interface RemoteOptions {
   readonly s3?: S3Options | undefined
   /** False: nothing is cached on disk. */
   readonly cache?: boolean | undefined
+  /** Told about warnings and notes; errors are thrown. */
   readonly onFinding?: ((finding: Finding) => void) | undefined
   readonly signal?: AbortSignal | undefined
 }

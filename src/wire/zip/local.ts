@@ -27,7 +27,7 @@ const maxDescriptor = 24
 /** Room for typical extra fields; longer ones take a second read. */
 const expectedExtra = 128
 const parallelReads = 16
-/** Headers no further apart than this are fetched together, up to so many bytes. */
+/** Headers no further apart than this are fetched together, up to a maximum. */
 const closeHeaders = 1 << 12
 const maxRead = 1 << 18
 

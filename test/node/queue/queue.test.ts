@@ -169,7 +169,7 @@ it('addresses are shown without what is secret', () => {
     settings: { servers: 'host:4222', user: 'a', pass: 'b' },
   })
   expect(parseQueue('tls://tok%2Fen@host:1').settings).toEqual({ servers: 'host:1', token: 'tok/en', tls: {} })
-  for (const address of ['http://secret@host', 'host', 'nats://', ''])
+  for (const address of ['http://secret@host', 'host', 'nats://', 'nats://%zz@host', ''])
     expect(() => parseQueue(address)).toThrow(/address of a queue/)
 })
 

@@ -17,7 +17,7 @@ export const delta = defineVerb({
     planes: {
       value: '<when>',
       description:
-        'put first bytes of elements beside first bytes before packing, which is smaller: auto (default: in a file, which nobody else reads), on or off',
+        'group the bytes of elements by significance before packing, which is smaller: on, off or auto (default: on for a file, off for a directory, since other tools read those)',
       choices: ['auto', 'on', 'off'],
     },
     level: {

@@ -21,7 +21,7 @@ export function* describeResult(
   yield `${color.bold(escapeName(input))}: ${paint(describeVerdict(result))} — ${checked}`
 }
 
-/** Of many findings with one code so many are shown; fewer than twice as many are all shown. */
+/** How many findings with one code are shown; fewer than twice as many are all shown. */
 const shownOfEach = 3
 
 function* describeFindings(

@@ -273,7 +273,7 @@ class Walker {
     return value
   }
 
-  /** Whether the file has so many bytes from here on. */
+  /** Whether the file has this many bytes from here on. */
   #exists(length: number): boolean {
     return this.#at + length <= this.#source.size
   }

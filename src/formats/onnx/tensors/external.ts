@@ -7,7 +7,7 @@ import { type Payload, type ReadContext, rangePayload } from '../../../model/ind
 import { ownCodes as codes } from '../codes.js'
 import type { TensorDraft } from './tensor-draft.js'
 
-/** After so many absent files no more are tried. */
+/** The number of absent files after which no more are tried. */
 const maxMissing = 1000
 
 export interface ExternalData {
