@@ -26,10 +26,12 @@ async function opened(name = 'm.bin', bytes = large, options = {}) {
   return HttpSource.open(server.url(name), { ...quick, ...options })
 }
 
-/** In an archive of arrays every member has a header of its own; a file of one array holds no twenty. */
+/** In an archive every member has a header of its own, in ONNX every tensor stands before its values; a file of one array holds no twenty. */
+const spread = ['.npz', '.pt', '.onnx']
+
 function isListedAtOnce({ extensions, capabilities }: Format): boolean {
-  const isArrays = capabilities.write?.maxTensors === 1 || extensions.includes('.npz')
-  return capabilities.write !== undefined && !isArrays && capabilities.write?.order !== 'column'
+  const isSpread = capabilities.write?.maxTensors === 1 || spread.some((each) => extensions.includes(each))
+  return capabilities.write !== undefined && !isSpread && capabilities.write?.order !== 'column'
 }
 
 describe('an honest server', () => {
