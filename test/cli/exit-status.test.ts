@@ -116,7 +116,7 @@ test.each<[number, string, string[]]>([
   [2, 'a tensor that is not there', ['extract', 'nobody', '-o', 'out.npy']],
   [2, 'an entry that is not there', ['edit', '--unset', 'nobody']],
   [2, 'an element type that is not there', ['convert', '--cast', 'f99', '-o', 'out.gguf']],
-  [2, 'a format that cannot be written', ['convert', '-o', 'out.pt']],
+  [2, 'a format that cannot be written', ['convert', '--to', 'dcp', '-o', 'out.pt']],
   [2, 'an output that is there already', ['convert', '--no-overwrite', '-o', 'good.safetensors']],
 ])('%i: %s', async (expected, _, [verb, ...args]) => {
   const words = args.map((arg) => (/\.(npy|gguf|pt|safetensors)$/.test(arg) ? at(arg) : arg))
