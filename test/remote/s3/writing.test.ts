@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { closeModel, type Model, openModel, planConversion, runConversion, TareError } from '../../../src/kit.js'
+import { guardedFetch } from '../../../src/node/remote/guarded-fetch.js'
 import { S3Client } from '../../../src/remote/s3/client.js'
 import { openObject } from '../../../src/remote/s3/object.js'
 import { S3Sink } from '../../../src/remote/s3/sink.js'
@@ -200,6 +201,34 @@ describe('a request of an upload that fails', () => {
     },
     120_000,
   )
+})
+
+describe('an upload to a bucket in another region, with the guarded fetch', () => {
+  const credentials = { accessKeyId: 'AKID', secretAccessKey: 'S3CR3T' }
+
+  async function upload(): Promise<void> {
+    const options = { endpoint: server.endpoint, credentials, backoff: 1, fetch: guardedFetch }
+    const client = new S3Client('models', options)
+    const conversion = await planConversion(model, 'safetensors', { name: 'out', deterministic: true })
+    await runConversion(conversion, () => S3Sink.open(client, 'out'))
+  }
+
+  beforeEach(() => {
+    server.region = 'ap-south-1'
+  })
+
+  it('keeps the method and the body of each request', async () => {
+    await upload()
+    expect(Buffer.compare(stored('out'), bytes)).toBe(0)
+    expect([count('create') > 0, count('part') > 1, count('complete'), count('get')]).toEqual([true, true, 1, 0])
+    expect(moved('in')).toBeGreaterThan(bytes.byteLength)
+  })
+
+  it('is withdrawn where the store refuses a part', async () => {
+    server.fault = ({ operation }) => (operation === 'part' ? 'denied' : undefined)
+    await expect(upload()).rejects.toMatchObject({ code: expect.stringMatching(/^remote\//) })
+    expect([server.objects.has('out'), server.uploads.size, count('abort') > 0]).toEqual([false, 0, true])
+  })
 })
 
 describe('an address that cannot be written', () => {
