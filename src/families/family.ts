@@ -84,6 +84,7 @@ export type TokenizerChoice =
   | 'phi-3'
   | 'bpe'
   | 'glm'
+  | 'hunyuan'
   | 'wordpiece'
   | 'bpe-or-wordpiece'
   | 'xlm-roberta'

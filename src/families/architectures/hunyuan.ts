@@ -30,7 +30,9 @@ export const hunyuanDense: Family = {
       vocab_size: 290943,
     },
   },
-  settle: ({ num_experts: _, ...stated }) => stated,
+  // The configuration class does not keep the end of a document; where it is not the one in use, config.json counts as it is.
+  settle: ({ num_experts: _, eod_token_id, ...stated }) =>
+    stated.model_type === 'hunyuan_v1_dense' ? stated : { ...stated, ...(eod_token_id != null && { eod_token_id }) },
   keys: [
     ...commonKeys,
     scaled({
@@ -68,5 +70,5 @@ export const hunyuanDense: Family = {
     ...gatedMlpNames,
   },
   dropsTiedOutput: true,
-  tokenizer: 'bpe',
+  tokenizer: 'hunyuan',
 }

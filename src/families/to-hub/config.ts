@@ -120,6 +120,7 @@ const readableBy: Readonly<Record<TokenizerChoice, readonly string[]>> = {
   'phi-3': ['llama', 'gpt2'],
   bpe: ['gpt2'],
   glm: ['gpt2'],
+  hunyuan: ['gpt2'],
   wordpiece: ['bert'],
   'bpe-or-wordpiece': ['gpt2', 'bert'],
   'xlm-roberta': ['t5'],

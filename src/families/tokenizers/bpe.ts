@@ -13,19 +13,18 @@ import {
 import { textCodec } from './library.js'
 import { preTokenizerOf } from './pre-tokenizer.js'
 import { synthesizedTokenizer } from './slow-files.js'
-import { specialEntries } from './special-tokens.js'
+import { type SpecialOptions, specialEntries } from './special-tokens.js'
 import { tokenType } from './token-types.js'
 import { type Entry, maxTokens, placeholder, type TokenList, tokenEntries } from './vocabulary.js'
 
-/** `known`: special tokens where no file states them. */
 export async function bpeEntries(
   files: TokenizerFiles,
   config: Config,
-  known?: Readonly<Record<string, number>>,
+  specials: Pick<SpecialOptions, 'kinds' | 'known'> = {},
 ): Promise<Entry[]> {
   const { list, pre, tokenizer } = await listTokens(files, config)
   const merges = mergesOf(tokenizer, files)
-  return [...tokenEntries('gpt2', pre, list), ...(await specialEntries(files, { merges, known }))]
+  return [...tokenEntries('gpt2', pre, list), ...(await specialEntries(files, { ...specials, merges }))]
 }
 
 /** GGUF marks the beginning of a word where WordPiece marks the pieces that continue one. */

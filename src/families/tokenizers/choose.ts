@@ -4,6 +4,7 @@ import type { ModelDirectory } from '../directory.js'
 import type { Config, TokenizerChoice } from '../family.js'
 import { bpeEntries, typeCountEntry, wordPieceEntries } from './bpe.js'
 import { readTokenizerFiles, refuseTokenizer, type TokenizerFiles, tokenizerFile } from './files.js'
+import { hunyuanEntries } from './hunyuan.js'
 import { internLm2Entries, internLm3Entries } from './internlm.js'
 import { isLlamaHf, llamaHfEntries } from './llama-hf.js'
 import { prefixEntry, sentencePieceEntries, sentencePieceFile, spacePrefix } from './sentence-piece.js'
@@ -45,7 +46,9 @@ async function ownTokenizer(files: TokenizerFiles, choice: TokenizerChoice, conf
     case 'xlm-roberta':
       return unigramEntries(files, config)
     case 'glm':
-      return bpeEntries(files, config, glmTokens(files))
+      return bpeEntries(files, config, { known: glmTokens(files) })
+    case 'hunyuan':
+      return hunyuanEntries(files, config)
     case 'gemma-1':
       return [...(await sentencePieceEntries(files, config)), ...(await codeEntries(files)), noSpacePrefix]
     case 'gemma-2':
