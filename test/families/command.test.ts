@@ -53,6 +53,23 @@ test('a pooling of embeddings is stated in a folder below', async () => {
   expect(readFileSync(at('again.gguf')).equals(readFileSync(at('model.gguf')))).toBe(true)
 })
 
+test.each([
+  [{}, 'tokenizer.json, tokenizer.model or vocab.json with merges.txt was expected'],
+  [{ architectures: ['GemmaForCausalLM'], model_type: 'gemma' }, 'tokenizer.model was expected'],
+  [
+    { architectures: ['StableLmForCausalLM'], model_type: 'stablelm' },
+    'tokenizer.json or vocab.json with merges.txt was',
+  ],
+])('without a tokenizer the files are named that would do, with %j', async (change, words) => {
+  const files = { 'tokenizer.model': null }
+  const source = await writeTinyModel(at('Tiny-Chat'), { config: { ...tinyConfig, ...change }, files })
+  const refused = await tare('convert', source, '-o', at('model.gguf'))
+  expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining(words)])
+  expect(refused.stderr).toContain('--as-is copies the tensors under their own names')
+  expect(existsSync(at('model.gguf'))).toBe(false)
+  expect(await tare('convert', source, '-o', at('model.gguf'), '--as-is')).toMatchObject({ status: 0 })
+})
+
 test('a file that cannot be translated leaves nothing behind, and --as-is copies it', async () => {
   const gguf = await tinyGguf()
   expect((await tare('edit', gguf, '--set', 'general.architecture=other')).status).toBe(0)

@@ -56,7 +56,9 @@ interface Listed {
 async function listTokens(files: TokenizerFiles, config: Config): Promise<Listed> {
   const { directory } = files
   const tokenizer =
-    files.tokenizerJson ?? (await synthesizedTokenizer(files)) ?? missingTokenizer(directory, tokenizerFile)
+    files.tokenizerJson ??
+    (await synthesizedTokenizer(files)) ??
+    missingTokenizer(directory, tokenizerFile, ...(files.substitutes ?? []))
   const vocabulary = vocabularyOf(tokenizer, files)
   const added = files.tokenizerJson ? files.added : addedIn(tokenizer)
   const byId = new Map<number, string>()

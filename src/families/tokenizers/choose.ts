@@ -17,9 +17,22 @@ export async function tokenizerEntries(
   { family, raw, config }: ModelConfig,
   pre?: string,
 ): Promise<Entry[]> {
-  const files = { ...(await readTokenizerFiles(directory, raw)), pre }
+  const files = { ...(await readTokenizerFiles(directory, raw)), pre, substitutes: substitutes[family.tokenizer] }
   const { before = {}, after = {} } = family.tokenizerEntries ?? {}
   return [...fixedEntries(before), ...(await ownTokenizer(files, family.tokenizer, config)), ...fixedEntries(after)]
+}
+
+const mergeFiles = 'vocab.json with merges.txt'
+
+/** What would do instead of tokenizer.json. */
+const substitutes: Readonly<Partial<Record<TokenizerChoice, readonly string[]>>> = {
+  llama: [sentencePieceFile, mergeFiles],
+  'sentencepiece-or-bpe': [sentencePieceFile, mergeFiles],
+  'gemma-3': [sentencePieceFile, mergeFiles],
+  'phi-3': [mergeFiles],
+  bpe: [mergeFiles],
+  wordpiece: ['vocab.txt'],
+  'bpe-or-wordpiece': ['vocab.txt'],
 }
 
 const fixedEntries = (stated: Readonly<Record<string, boolean | number>>): Entry[] =>

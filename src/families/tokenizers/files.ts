@@ -1,5 +1,5 @@
 // The tokenizer files of a directory, read once.
-import { failWith } from '../../errors/index.js'
+import { callerWord, failWith } from '../../errors/index.js'
 import { familyCodes } from '../codes.js'
 import type { ModelDirectory } from '../directory.js'
 import { isObject } from '../facts.js'
@@ -19,6 +19,8 @@ export interface TokenizerFiles {
   readonly tokenizerJson: Config | undefined
   readonly tokenizerConfig: Config | undefined
   readonly added: readonly AddedToken[]
+  /** What would do instead of tokenizer.json, for the message that nothing is there. */
+  readonly substitutes?: readonly string[] | undefined
   /** What llama.cpp calls the way in which text is split, where that is stated. */
   readonly pre?: string | undefined
 }
@@ -51,9 +53,11 @@ export function refuseTokenizer(directory: ModelDirectory, file: string, path: s
   return failWith(familyCodes.tokenizer, { file: directory.pathOf(file), path, message })
 }
 
-export function missingTokenizer(directory: ModelDirectory, names: string): never {
-  const message = `${names} was expected beside the weights`
-  return failWith(familyCodes['tokenizer-missing'], { file: directory.pathOf(names.split(' ')[0]!), message })
+/** `names`: each of them would do. */
+export function missingTokenizer(directory: ModelDirectory, ...names: readonly string[]): never {
+  const wanted = `${names.slice(0, -1).join(', ')}${names.length > 1 ? ' or ' : ''}${names.at(-1)}`
+  const message = `${wanted} was expected beside the weights: copy it there from where the model was published; ${callerWord('--as-is', 'asIs: true')} copies the tensors under their own names, without a tokenizer`
+  return failWith(familyCodes['tokenizer-missing'], { file: directory.pathOf(names[0]!), message })
 }
 
 /** The text of a special token, which is stated as text or as an object. */

@@ -68,7 +68,7 @@ async function fromModel(files: TokenizerFiles, bytes: Uint8Array, config: Confi
 function fromJson(files: TokenizerFiles, config: Config): Unigram {
   const { directory, added } = files
   const refuse = (path: string, message: string): never => refuseTokenizer(directory, tokenizerFile, path, message)
-  const tokenizer = files.tokenizerJson ?? missingTokenizer(directory, `${tokenizerFile} or ${unigramFile}`)
+  const tokenizer = files.tokenizerJson ?? missingTokenizer(directory, tokenizerFile, unigramFile)
   const { model, normalizer } = tokenizer
   if (!isObject(model) || model.type !== 'Unigram' || !Array.isArray(model.vocab))
     return refuse('model', 'a Unigram model was expected')
