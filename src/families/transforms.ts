@@ -206,7 +206,9 @@ function halfOf(tensor: Tensor, axis: number): number {
 export function required(tensor: Tensor, config: Config, ...keys: readonly string[]): number {
   const value = numberIn(config, ...keys)
   if (value !== undefined && Number.isInteger(value) && value > 0) return value
-  return refuseShape(tensor, `the configuration does not say what ${keys[0]} is`)
+  const stated = keys.find((key) => config[key] != null)
+  if (stated === undefined) return refuseShape(tensor, `the configuration does not say what ${keys[0]} is`)
+  return refuseShape(tensor, `${stated} is ${JSON.stringify(config[stated])} in the configuration`)
 }
 
 export const headsOf = (tensor: Tensor, config: Config): number =>

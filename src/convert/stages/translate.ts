@@ -28,13 +28,15 @@ async function toGguf(state: State): Promise<State> {
   const families = await import('../../families/index.js')
   const name = options.cast?.toLowerCase().replace(/^ggml\./, '')
   const outputType = name !== undefined && families.isOutputType(name) ? name : undefined
-  const translated = await families.toGguf(model, {
-    format: target.id,
-    isSorted: formatById(model.format)?.capabilities.plain === true,
-    outputType,
-    preTokenizer: options.preTokenizer,
-    signal: options.signal,
-  })
+  const translated = await families.advised(
+    families.toGguf(model, {
+      format: target.id,
+      isSorted: formatById(model.format)?.capabilities.plain === true,
+      outputType,
+      preTokenizer: options.preTokenizer,
+      signal: options.signal,
+    }),
+  )
   if (!translated) return state
   if (name !== outputType) refuseCast(state)
   // The types are settled, and must not be changed by the wish that settled them.
