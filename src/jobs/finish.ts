@@ -8,6 +8,7 @@ import { jobCodes } from './codes.js'
 import type { OpenJob } from './open-job.js'
 import { parseResult, type TaskResult } from './result.js'
 import type { LateBytes } from './store.js'
+import type { Task } from './tasks.js'
 
 export interface Results {
   readonly late: LateBytes
@@ -31,8 +32,7 @@ export async function joinResults(opened: OpenJob): Promise<Results> {
   const sums: RangeSums[][] = layout.files.map(() => [])
   const damage: Finding[] = []
   let seconds = 0
-  for (const task of tasks) {
-    const result = await resultOf(opened, task.number)
+  for await (const { task, result } of resultsOf(opened)) {
     seconds += result.seconds
     for (const finding of result.damage) damage.push(finding)
     if (task.kind === 'check') continue
@@ -42,6 +42,17 @@ export async function joinResults(opened: OpenJob): Promise<Results> {
   const late: ReadonlyMap<number, Uint8Array>[] = []
   for (const [i, { name }] of layout.files.entries()) late.push(await finishFile(layout, name, sums[i]!))
   return { late, damage, seconds }
+}
+
+/** Each takes a few round trips to the store, so several are asked for at once. */
+const maxInFlight = 32
+
+async function* resultsOf(opened: OpenJob): AsyncGenerator<{ task: Task; result: TaskResult }, void, void> {
+  const { tasks } = opened
+  for (let i = 0; i < tasks.length; i += maxInFlight) {
+    const asked = tasks.slice(i, i + maxInFlight)
+    yield* await Promise.all(asked.map(async (task) => ({ task, result: await resultOf(opened, task.number) })))
+  }
 }
 
 async function resultOf({ job, store }: OpenJob, task: number): Promise<TaskResult> {

@@ -98,13 +98,29 @@ function costOf(table: SlotTable, from: number, to: number): number {
 
 const makeCost = ({ origin, cost }: Payload): number => (origin ? readCost : (cost ?? byteCosts.maxWork))
 
-/** The tasks of one of several workers that share them: adjacent ones, such that all have about the same to do. */
+/** The tasks of one of several workers that share them: adjacent ones of each kind, such that all have about the same to do. */
 export function shareOf(tasks: readonly Task[], index: number, workers: number): Task[] {
-  const total = tasks.reduce((sum, { cost }) => sum + cost, 0)
-  let done = 0
-  return tasks.filter(({ cost }) => {
-    const middle = done + cost / 2
-    done += cost
-    return Math.min(workers - 1, Math.floor((middle / total) * workers)) === index
-  })
+  const own: Task[] = []
+  for (const { task, share } of sharedOut(tasks, workers)) if (share === index) own.push(task)
+  return own
+}
+
+/**
+ * All tasks with the positions of the workers whose share they are. Each kind is shared out by itself: costs are estimates, which are wrong by
+ * about the same factor for all tasks of a kind, since one computes and the other waits for the network.
+ */
+export function* sharedOut(
+  tasks: readonly Task[],
+  workers: number,
+): Generator<{ readonly task: Task; readonly share: number }, void, void> {
+  for (const kind of ['range', 'check'] as const) {
+    const those = tasks.filter((task) => task.kind === kind)
+    const total = those.reduce((sum, { cost }) => sum + cost, 0)
+    let done = 0
+    for (const task of those) {
+      const middle = done + task.cost / 2
+      done += task.cost
+      yield { task, share: total > 0 ? Math.min(workers - 1, Math.floor((middle / total) * workers)) : 0 }
+    }
+  }
 }

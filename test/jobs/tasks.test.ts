@@ -37,6 +37,21 @@ it('shares cost about the same, whatever single tasks cost', () => {
   )
 })
 
+it('every share has its part of both kinds, even if the costs of one kind are far too low', () => {
+  const range = { kind: 'range', file: 0, part: 1, from: 0, to: 1 } as const
+  const tasks: Task[] = Array.from({ length: 80 }, (_, number) =>
+    number < 40 ? { ...range, number, cost: 100 } : { kind: 'check', number, check: number - 40, cost: 1 },
+  )
+  for (let i = 0; i < 8; i++) {
+    const kinds = shareOf(tasks, i, 8).map(({ kind }) => kind)
+    expect(kinds).toEqual([...Array(5).fill('range'), ...Array(5).fill('check')])
+  }
+})
+
+it('checks of nothing are not lost', () => {
+  expect([0, 1].flatMap((i) => shareOf(tasksOf([0, 0]), i, 2))).toEqual(tasksOf([0, 0]))
+})
+
 const slurm = (id: number, min: number, max: number, count: number, step = 1) => ({
   SLURM_ARRAY_TASK_ID: `${id}`,
   SLURM_ARRAY_TASK_MIN: `${min}`,
