@@ -33,6 +33,8 @@ const topics = {
     'The same work at growing sizes, on one thread: the ratio compares the cost per byte (or per file, where size should not matter) with that at the size before; 1 is flat. Virtual files are made of arithmetic and take no disk.',
   'Growth: tensors':
     'The ratio compares the cost per tensor with that at the size before; 1 is flat. Each tensor has 64 bytes.',
+  'Many machines (simulated)':
+    'Conversions of virtual models through a queue, planned for real and run in a simulation. What is measured and what is assumed: [many machines](cluster.md#how-it-scales).',
 }
 
 const paths = process.argv.slice(2)

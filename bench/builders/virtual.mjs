@@ -5,8 +5,8 @@ import { fillNormal } from './normal.mjs'
 const period = 2 ** 20
 const pattern = makePattern()
 
-/** A source made of segments in ascending order, `{ at, length }` for data and `{ at, length, bytes }` for what is kept. */
-export function virtualFile(name, segments) {
+/** A source made of segments in ascending order, `{ at, length }` for data and `{ at, length, bytes }` for what is kept. `data` is a MiB. */
+export function virtualFile(name, segments, data = pattern) {
   const last = segments.at(-1)
   return {
     name,
@@ -23,7 +23,7 @@ export function virtualFile(name, segments) {
         const [from, to] = [Math.max(at, offset), Math.min(at + length, end)]
         const part = target.subarray(from - offset, to - offset)
         if (bytes) part.set(bytes.subarray(from - at, to - at))
-        else repeatPattern(part, from - at)
+        else repeatPattern(data, part, from - at)
       }
     },
     async close() {},
@@ -98,10 +98,10 @@ function makePattern() {
   return bytes
 }
 
-function repeatPattern(target, from) {
+function repeatPattern(data, target, from) {
   for (let done = 0; done < target.byteLength; ) {
     const start = (from + done) % period
-    const part = pattern.subarray(start, Math.min(period, start + target.byteLength - done))
+    const part = data.subarray(start, Math.min(period, start + target.byteLength - done))
     target.set(part, done)
     done += part.byteLength
   }
