@@ -17,7 +17,7 @@ export interface CutOptions {
   readonly maxParts?: number
   /** Shorter payloads are not copied by themselves. */
   readonly minCopy?: number
-  /** Whether such a range can be copied by whoever stores the file. Default: any. */
+  /** Whether such a range can be copied inside the store. Default: any. */
   canCopy?(range: ByteRange): boolean
 }
 
