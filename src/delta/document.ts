@@ -2,7 +2,7 @@
 // checksum of its new bytes under its name. That is the form of THUDM/slime and of ai-dynamo/modelexpress, where an index beside the
 // file says which version it belongs to. What they do not state is in one more entry, `tare.delta`, described here: digests of both sides,
 // what becomes of headers, and tensors that are new, renamed or of another size.
-import { isPathBelow } from '../bytes/index.js'
+import { isPathBelow, toBase64 } from '../bytes/index.js'
 import { failWith } from '../errors/index.js'
 import {
   base64At,
@@ -14,7 +14,6 @@ import {
   oneOf,
   type Refuse,
   textAt,
-  toBase64,
 } from '../wire/json/fields.js'
 import { type ChecksumName, checksumNames } from './checksums.js'
 import { deltaCodes } from './codes.js'

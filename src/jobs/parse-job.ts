@@ -4,7 +4,21 @@ import { failWith } from '../errors/index.js'
 import { jobCodes } from './codes.js'
 import { identityOf, type Job, jobMark } from './job.js'
 import { fromFindings, type JobFindings, toFindings } from './options.js'
-import { count, either, fields, finite, flag, list, matching, numeral, oneOf, record, text, tuple } from './shapes.js'
+import {
+  count,
+  either,
+  fields,
+  finite,
+  flag,
+  list,
+  matching,
+  numeral,
+  oneOf,
+  parseAs,
+  record,
+  text,
+  tuple,
+} from './shapes.js'
 
 const texts = list(text)
 const pairs = list(tuple([text, text]))
@@ -76,14 +90,7 @@ const jobShape = fields({
 /** The job that a file holds. `file` is for messages. */
 export function parseJob(content: string, file: string): Job {
   const complain = (path: string, message: string): never => failWith(jobCodes.invalid, { file, path, message })
-  let root: unknown
-  try {
-    root = JSON.parse(content)
-  } catch {
-    return complain('', 'this is not JSON')
-  }
-  jobShape(root, '', complain)
-  const found = root as Omit<Job, 'resolved'> & { readonly resolved: JobFindings }
+  const found = parseAs(content, jobShape, complain) as Omit<Job, 'resolved'> & { readonly resolved: JobFindings }
   if (found.inputs[0]?.role !== 'model') complain('inputs[0].role', 'the first input must be the model')
   if (found.files.length === 0) complain('files', 'there is no file to make')
   for (const [i, { name }] of found.files.entries())

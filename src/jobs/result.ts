@@ -4,7 +4,7 @@ import type { DigestPiece, TreeNode } from '../digest/pieces.js'
 import { type Finding, failWith } from '../errors/index.js'
 import type { DigestShare } from '../writing/ranges/range-digests.js'
 import { jobCodes } from './codes.js'
-import { count, either, fields, finite, list, oneOf, type Shape, text, tuple } from './shapes.js'
+import { count, either, fields, finding, finite, list, parseAs, text, tuple } from './shapes.js'
 
 export interface TaskResult {
   readonly task: number
@@ -25,15 +25,6 @@ const isNode = (length: number): boolean => length === 32
 const isRest = (length: number): boolean => length <= 1024
 
 const nodes = list(tuple([count, text]))
-const finding: Shape = fields({
-  code: text,
-  severity: oneOf('error', 'warning', 'note'),
-  message: text,
-  file: text,
-  'offset?': count,
-  'length?': count,
-  'path?': text,
-})
 const resultShape = fields({
   job: text,
   task: count,
@@ -77,14 +68,7 @@ const plainPiece = ({ from, to, digest, nodes }: DigestPiece): readonly [number,
 /** `file` is for messages. */
 export function parseResult(content: string, job: string, task: number, file: string): TaskResult {
   const complain = (path: string, message: string): never => failWith(jobCodes.result, { file, path, message })
-  let root: unknown
-  try {
-    root = JSON.parse(content)
-  } catch {
-    return complain('', 'this is not JSON')
-  }
-  resultShape(root, '', complain)
-  const found = root as PlainResult
+  const found = parseAs(content, resultShape, complain) as PlainResult
   if (found.job !== job) complain('job', `it belongs to job ${found.job}`)
   if (found.task !== task) complain('task', `it is about task ${found.task}`)
   const shares = (found.shares ?? []).map(([digest, from, to, sum], i): DigestShare => {

@@ -94,6 +94,29 @@ export const either =
     if (!fits) complain(path, `${kindOf(value)} cannot stand here`)
   }
 
+/** A finding that another machine reports. */
+export const finding: Shape = fields({
+  code: text,
+  severity: oneOf('error', 'warning', 'note'),
+  message: text,
+  file: text,
+  'offset?': count,
+  'length?': count,
+  'path?': text,
+})
+
+/** The value that a JSON text stands for, if it has the shape. */
+export function parseAs(content: string, shape: Shape, complain: Complain): unknown {
+  let value: unknown
+  try {
+    value = JSON.parse(content)
+  } catch {
+    return complain('', 'this is not JSON')
+  }
+  shape(value, '', complain)
+  return value
+}
+
 const noFit = new Error('no fit')
 
 function membersOf(value: unknown, path: string, complain: Complain): Map<string, unknown> {

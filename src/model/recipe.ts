@@ -1,6 +1,7 @@
 // How another thread can produce the same bytes. A payload has functions and cannot be sent; a recipe is plain data and can. Transforms
 // describe their payloads with a recipe; `src/transforms/rebuild.ts` follows it in the worker.
 import type { SourceHandle } from '../bytes/index.js'
+import type { WholeScale } from '../kernels/numbers/whole.js'
 
 export type Recipe =
   | MadeRecipe
@@ -28,14 +29,7 @@ export type Recipe =
       readonly kind: 'whole'
       readonly tensor: TensorRecipe
       readonly bits: 4 | 8
-      readonly scale: {
-        readonly min: number
-        readonly max: number
-        readonly factor: number
-        readonly zero: number
-        readonly lowest: number
-        readonly highest: number
-      }
+      readonly scale: WholeScale
     }
 
 /** Bytes that a room beyond the transforms makes of several tensors. */

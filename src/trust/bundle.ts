@@ -1,7 +1,7 @@
 // A signature file is a Sigstore bundle: the signed bytes in a DSSE envelope, and what a verifier needs to find the key.
-import { decodeUtf8, encodeUtf8 } from '../bytes/index.js'
+import { decodeUtf8, encodeUtf8, toBase64 } from '../bytes/index.js'
 import { failWith } from '../errors/index.js'
-import { base64At, objectAt, type Refuse, toBase64 } from '../wire/json/fields.js'
+import { base64At, objectAt, type Refuse } from '../wire/json/fields.js'
 import { signatureCodes } from './codes.js'
 
 export const bundleType = 'application/vnd.dev.sigstore.bundle.v0.3+json'

@@ -1,7 +1,7 @@
 // What travels through the queue: a task by its number and the address of its job, and what became of it. Both are looked at before they are
 // believed.
 import type { Finding } from '../../errors/index.js'
-import { count, fields, finite, matching, oneOf, type Shape, text } from '../../jobs/shapes.js'
+import { count, fields, finding, finite, matching, parseAs, type Shape, text } from '../../jobs/shapes.js'
 
 export interface TaskMessage {
   /** The id of the job. */
@@ -22,15 +22,7 @@ const taskShape = fields({ job: matching(/^[0-9a-f]{16}$/, 'the id of a job'), a
 const outcomeShape = fields({
   task: count,
   seconds: finite,
-  'failure?': fields({
-    code: text,
-    severity: oneOf('error', 'warning', 'note'),
-    message: text,
-    file: text,
-    'offset?': count,
-    'length?': count,
-    'path?': text,
-  }),
+  'failure?': finding,
 })
 
 export const parseTask = (data: string): TaskMessage | undefined => parse(data, taskShape) as TaskMessage | undefined
@@ -40,11 +32,9 @@ export const parseOutcome = (data: string): OutcomeMessage | undefined =>
 /** Undefined for what nobody of ours has sent. */
 function parse(data: string, shape: Shape): unknown {
   try {
-    const value: unknown = JSON.parse(data)
-    shape(value, '', (path, message) => {
+    return parseAs(data, shape, (path, message) => {
       throw new Error(`${path}: ${message}`)
     })
-    return value
   } catch {
     return undefined
   }

@@ -34,11 +34,5 @@ export function base64At(value: unknown, path: string, refuse: Refuse): Uint8Arr
   return Uint8Array.from(atob(value), (letter) => letter.charCodeAt(0))
 }
 
-export function toBase64(bytes: Uint8Array): string {
-  let letters = ''
-  for (const byte of bytes) letters += String.fromCharCode(byte)
-  return btoa(letters)
-}
-
 /** A value in a message. */
 export const shown = (value: unknown): string => (JSON.stringify(value) ?? 'nothing').slice(0, 200)
