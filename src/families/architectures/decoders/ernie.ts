@@ -1,7 +1,7 @@
 // ERNIE 4.5, dense and with experts.
-import { num } from '../facts.js'
-import type { Default, Family, NameTable } from '../family.js'
-import { commonKeys, key } from './shared-keys.js'
+import { num } from '../../facts.js'
+import type { Default, Family, NameTable } from '../../family.js'
+import { commonKeys, key } from '../shared-keys.js'
 import {
   attentionNames,
   expertNamesIn,
@@ -9,7 +9,7 @@ import {
   outerNames,
   preNormNames,
   sharedExpertsNames,
-} from './shared-names.js'
+} from '../shared-names.js'
 
 const config: Readonly<Record<string, Default>> = {
   max_position_embeddings: 131072,

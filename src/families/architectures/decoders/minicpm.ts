@@ -1,8 +1,8 @@
 // MiniCPM: Llama with embeddings, layers and logits that are scaled.
-import { num, shortest } from '../facts.js'
-import type { Family } from '../family.js'
-import { commonKeys } from './shared-keys.js'
-import { gatedMlpNames, outerNames, preNormNames } from './shared-names.js'
+import { num, shortest } from '../../facts.js'
+import type { Family } from '../../family.js'
+import { commonKeys } from '../shared-keys.js'
+import { gatedMlpNames, outerNames, preNormNames } from '../shared-names.js'
 
 const attention = 'model.layers.{n}.self_attn'
 

@@ -1,8 +1,8 @@
 // Baichuan, whose q, k and v are one matrix, and Orion, which is Llama with other norms.
-import { headSize } from '../facts.js'
-import type { Family, KeyRule } from '../family.js'
-import { commonKeys, key } from './shared-keys.js'
-import { attentionNames, gatedMlpNames, outerNames, preNormNames } from './shared-names.js'
+import { headSize } from '../../facts.js'
+import type { Family, KeyRule } from '../../family.js'
+import { commonKeys, key } from '../shared-keys.js'
+import { attentionNames, gatedMlpNames, outerNames, preNormNames } from '../shared-names.js'
 
 const dataLayout: KeyRule = { key: 'tensor_data_layout', type: 'str', value: () => 'Meta AI original pth' }
 const settings = ['num_hidden_layers', 'hidden_size', 'intermediate_size', 'num_attention_heads', 'rms_norm_eps']

@@ -1,8 +1,8 @@
 // HunYuan, dense: norms on q and k under names of its own, and RoPE that is scaled by a power.
-import { headSize, num, numberIn } from '../facts.js'
-import type { Config, Facts, Family, KeyRule } from '../family.js'
-import { commonKeys } from './shared-keys.js'
-import { attentionNames, gatedMlpNames, outerNames, preNormNames } from './shared-names.js'
+import { headSize, num, numberIn } from '../../facts.js'
+import type { Config, Facts, Family, KeyRule } from '../../family.js'
+import { commonKeys } from '../shared-keys.js'
+import { attentionNames, gatedMlpNames, outerNames, preNormNames } from '../shared-names.js'
 
 const longContext = 256 * 1024
 const isScaled = (rope: Config): boolean => rope.rope_type === 'dynamic' || rope.rope_type === 'xdrope'

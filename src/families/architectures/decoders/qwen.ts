@@ -1,6 +1,6 @@
 // Qwen 2 and 3, dense and with experts.
-import type { Default, Family, NameTable } from '../family.js'
-import { commonKeys, key } from './shared-keys.js'
+import type { Default, Family, NameTable } from '../../family.js'
+import { commonKeys, key } from '../shared-keys.js'
 import {
   attentionNames,
   expertNames,
@@ -10,7 +10,7 @@ import {
   outerNames,
   preNormNames,
   sharedExpertNames,
-} from './shared-names.js'
+} from '../shared-names.js'
 
 const decoder: Readonly<Record<string, Default>> = {
   max_position_embeddings: 32768,

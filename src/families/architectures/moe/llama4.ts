@@ -1,9 +1,9 @@
 // Llama 4, the part that reads text: layers with experts among dense ones.
-import { num } from '../facts.js'
-import type { Config, Family } from '../family.js'
-import { llamaKeys } from './llama.js'
-import { key } from './shared-keys.js'
-import { attentionNames, outerNames, preNormNames } from './shared-names.js'
+import { num } from '../../facts.js'
+import type { Config, Family } from '../../family.js'
+import { llamaKeys } from '../decoders/llama.js'
+import { key } from '../shared-keys.js'
+import { attentionNames, outerNames, preNormNames } from '../shared-names.js'
 
 /** The file calls the size of the experts what others call the size of the dense layers. */
 const settleSizes = (config: Config): Config => ({

@@ -1,8 +1,8 @@
 // Gemma 1 to 3. Their norms multiply by one plus the stored weight, and llama.cpp's by the weight itself.
-import { num } from '../facts.js'
-import type { Default, Family, KeyRule, NameTable } from '../family.js'
-import { commonKeys, key } from './shared-keys.js'
-import { attentionNames, each, gatedMlpNames, headNormNames, outerNames, preNormNames } from './shared-names.js'
+import { num } from '../../facts.js'
+import type { Default, Family, KeyRule, NameTable } from '../../family.js'
+import { commonKeys, key } from '../shared-keys.js'
+import { attentionNames, each, gatedMlpNames, headNormNames, outerNames, preNormNames } from '../shared-names.js'
 
 const isNorm = (name: string): boolean => name.endsWith('norm')
 const layer = 'model.layers.{n}'

@@ -1,8 +1,8 @@
 // Cohere's Command R and Aya, and their successors.
-import { headSize, heads, num, numberIn } from '../facts.js'
-import type { Default, Family, NameTable } from '../family.js'
-import { commonKeys, key } from './shared-keys.js'
-import { attentionNames, each, gatedMlpNames, headNormNames, outerNames } from './shared-names.js'
+import { headSize, heads, num, numberIn } from '../../facts.js'
+import type { Default, Family, NameTable } from '../../family.js'
+import { commonKeys, key } from '../shared-keys.js'
+import { attentionNames, each, gatedMlpNames, headNormNames, outerNames } from '../shared-names.js'
 
 const config: Readonly<Record<string, Default>> = {
   num_hidden_layers: 40,

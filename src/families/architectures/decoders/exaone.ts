@@ -1,8 +1,8 @@
 // EXAONE 3, with Llama's layers under the names of GPT-2, and EXAONE 4, which has its norms behind the layers.
-import { headSize, heads, num } from '../facts.js'
-import type { Config, Family } from '../family.js'
-import { commonKeys, key } from './shared-keys.js'
-import { attentionNames, gatedMlpNames, headNormNames, outerNames } from './shared-names.js'
+import { headSize, heads, num } from '../../facts.js'
+import type { Config, Family } from '../../family.js'
+import { commonKeys, key } from '../shared-keys.js'
+import { attentionNames, gatedMlpNames, headNormNames, outerNames } from '../shared-names.js'
 
 const layer = 'transformer.h.{n}'
 

@@ -1,8 +1,8 @@
 // Llama and the many models that are built like it: Mistral, Mixtral, Yi, SmolLM, …
-import { headSize, heads } from '../facts.js'
-import type { Default, Family, KeyRule, NameTable } from '../family.js'
-import { commonKeys, key } from './shared-keys.js'
-import { attentionNames, gatedMlpNames, outerNames, permutedAttentionNames, preNormNames } from './shared-names.js'
+import { headSize, heads } from '../../facts.js'
+import type { Default, Family, KeyRule, NameTable } from '../../family.js'
+import { commonKeys, key } from '../shared-keys.js'
+import { attentionNames, gatedMlpNames, outerNames, permutedAttentionNames, preNormNames } from '../shared-names.js'
 
 const decoder: Readonly<Record<string, Default>> = {
   num_hidden_layers: 32,

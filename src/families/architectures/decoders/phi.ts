@@ -1,9 +1,9 @@
 // Phi 2 to 4. Phi 3 keeps q, k and v in one tensor, and gate and up in another; so does llama.cpp.
-import { configWords } from '../../content/config-words.js'
-import { heads, isObject, num } from '../facts.js'
-import type { Config, Family } from '../family.js'
-import { fullRope, key } from './shared-keys.js'
-import { attentionNames, outerNames, preNormNames } from './shared-names.js'
+import { configWords } from '../../../content/config-words.js'
+import { heads, isObject, num } from '../../facts.js'
+import type { Config, Family } from '../../family.js'
+import { fullRope, key } from '../shared-keys.js'
+import { attentionNames, outerNames, preNormNames } from '../shared-names.js'
 
 const layer = 'model.layers.{n}'
 

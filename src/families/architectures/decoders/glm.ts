@@ -1,9 +1,9 @@
 // GLM-4 of 2025, with norms before and behind each part, and gate and up in one matrix.
 
-import { headSize, num, numberIn } from '../facts.js'
-import type { Family } from '../family.js'
-import { commonKeys } from './shared-keys.js'
-import { attentionNames, outerNames } from './shared-names.js'
+import { headSize, num, numberIn } from '../../facts.js'
+import type { Family } from '../../family.js'
+import { commonKeys } from '../shared-keys.js'
+import { attentionNames, outerNames } from '../shared-names.js'
 
 const layer = 'model.layers.{n}'
 

@@ -1,7 +1,7 @@
 // OLMo, OLMo 2 and OLMoE. The norms of OLMo have no weights; OLMo 2 norms what attention and feed-forward give, not what they get.
-import { heads } from '../facts.js'
-import type { Default, Family } from '../family.js'
-import { commonKeys, key } from './shared-keys.js'
+import { heads } from '../../facts.js'
+import type { Default, Family } from '../../family.js'
+import { commonKeys, key } from '../shared-keys.js'
 import {
   attentionNames,
   expertNames,
@@ -10,7 +10,7 @@ import {
   outerNames,
   permutedAttentionNames,
   preNormNames,
-} from './shared-names.js'
+} from '../shared-names.js'
 
 const config: Readonly<Record<string, Default>> = {
   max_length: 20,

@@ -1,8 +1,8 @@
 // InternLM 2, whose q, k and v of each group of heads are one matrix, and InternLM 3, which is built like Llama.
-import type { Family } from '../family.js'
+import type { Family } from '../../family.js'
+import { commonKeys } from '../shared-keys.js'
+import { gatedMlpNames, outerNames, permutedAttentionNames, preNormNames } from '../shared-names.js'
 import { llamaKeys } from './llama.js'
-import { commonKeys } from './shared-keys.js'
-import { gatedMlpNames, outerNames, permutedAttentionNames, preNormNames } from './shared-names.js'
 
 const layer = 'model.layers.{n}'
 const settings = [

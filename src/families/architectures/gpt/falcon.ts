@@ -1,7 +1,7 @@
 // Falcon: q, k and v in one matrix, with several heads of q for each of k and v.
-import { heads, num, numberIn } from '../facts.js'
-import type { Family } from '../family.js'
-import { key } from './shared-keys.js'
+import { heads, num, numberIn } from '../../facts.js'
+import type { Family } from '../../family.js'
+import { key } from '../shared-keys.js'
 
 const layer = 'transformer.h.{n}'
 

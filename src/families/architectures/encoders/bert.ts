@@ -1,7 +1,7 @@
 // BERT and its relatives: encoders that turn text into embeddings.
-import { num } from '../facts.js'
-import type { Config, Default, Family, KeyRule, NameTable } from '../family.js'
-import { commonKeys, key } from './shared-keys.js'
+import { num } from '../../facts.js'
+import type { Config, Default, Family, KeyRule, NameTable } from '../../family.js'
+import { commonKeys, key } from '../shared-keys.js'
 
 const keys: readonly KeyRule[] = [
   ...commonKeys,

@@ -1,8 +1,8 @@
 // Nemotron and Minitron: norms that store how far they are from one, and a feed-forward part without a gate.
-import { num } from '../facts.js'
-import type { Config, Family, NameTable } from '../family.js'
-import { commonKeys, key } from './shared-keys.js'
-import { attentionNames, outerNames } from './shared-names.js'
+import { num } from '../../facts.js'
+import type { Config, Family, NameTable } from '../../family.js'
+import { commonKeys, key } from '../shared-keys.js'
+import { attentionNames, outerNames } from '../shared-names.js'
 
 /** A norm with a bias; only its weight is stored that way. */
 const norm = (from: string, to: string): NameTable => ({

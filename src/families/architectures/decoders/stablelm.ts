@@ -1,7 +1,7 @@
-import { headSize, num } from '../facts.js'
-import type { Family } from '../family.js'
-import { key } from './shared-keys.js'
-import { attentionNames, gatedMlpNames, outerNames, preNormNames } from './shared-names.js'
+import { headSize, num } from '../../facts.js'
+import type { Family } from '../../family.js'
+import { key } from '../shared-keys.js'
+import { attentionNames, gatedMlpNames, outerNames, preNormNames } from '../shared-names.js'
 
 export const stableLm: Family = {
   architecture: 'stablelm',

@@ -1,7 +1,7 @@
 // GPT-NeoX and Pythia. Each head has its q, k and v together.
-import { headSize, num } from '../facts.js'
-import type { Family } from '../family.js'
-import { key } from './shared-keys.js'
+import { headSize, num } from '../../facts.js'
+import type { Family } from '../../family.js'
+import { key } from '../shared-keys.js'
 
 const layer = 'gpt_neox.layers.{n}'
 

@@ -1,7 +1,7 @@
 // MPT: attention that looks at distances instead of rotating, with a block of settings of its own.
-import { isObject, num } from '../facts.js'
-import type { Config, Family } from '../family.js'
-import { key } from './shared-keys.js'
+import { isObject, num } from '../../facts.js'
+import type { Config, Family } from '../../family.js'
+import { key } from '../shared-keys.js'
 
 const layer = 'transformer.blocks.{n}'
 const attentionOf = ({ attn_config: stated }: Config): Config => (isObject(stated) ? stated : {})

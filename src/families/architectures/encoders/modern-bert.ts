@@ -1,6 +1,6 @@
 // ModernBERT: an encoder that rotates, looks at windows in most layers, and has gate and up in one matrix.
-import type { Family } from '../family.js'
-import { commonKeys, key } from './shared-keys.js'
+import type { Family } from '../../family.js'
+import { commonKeys, key } from '../shared-keys.js'
 
 export const modernBert: Family = {
   architecture: 'modern-bert',

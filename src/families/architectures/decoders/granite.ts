@@ -1,6 +1,6 @@
 // Granite: Llama with four multipliers. The mixture-of-experts form keeps gate and up in one tensor.
-import { heads } from '../facts.js'
-import type { Config, Default, Family, KeyRule } from '../family.js'
+import { heads } from '../../facts.js'
+import type { Config, Default, Family, KeyRule } from '../../family.js'
 import { llamaConfig, llamaKeys, llamaNames } from './llama.js'
 
 const config: Readonly<Record<string, Default>> = {

@@ -1,7 +1,7 @@
 // gpt-oss: experts with biases, published as MXFP4 blocks that stay what they are.
-import type { Family } from '../family.js'
-import { commonKeys, key } from './shared-keys.js'
-import { attentionNames, outerNames } from './shared-names.js'
+import type { Family } from '../../family.js'
+import { commonKeys, key } from '../shared-keys.js'
+import { attentionNames, outerNames } from '../shared-names.js'
 
 const layer = 'model.layers.{n}'
 const experts = `${layer}.mlp.experts`

@@ -1,7 +1,7 @@
 // GPT-2, GPT-BigCode (StarCoder) and CodeShell. GPT-2 stores linear weights as [in, out].
-import { num } from '../facts.js'
-import type { Default, Family, KeyRule, NameTable } from '../family.js'
-import { key } from './shared-keys.js'
+import { num } from '../../facts.js'
+import type { Default, Family, KeyRule, NameTable } from '../../family.js'
+import { key } from '../shared-keys.js'
 
 const config: Readonly<Record<string, Default>> = {
   n_layer: 12,

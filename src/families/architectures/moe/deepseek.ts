@@ -1,8 +1,8 @@
 // DeepSeek, and dots.llm1, which is built like it. In V2 and V3 attention works on a compressed form of k and v, which every head expands with a matrix of its own; llama.cpp wants
 // the parts of k and v in two tensors. Experts follow a few dense layers.
-import { headSize, heads, isObject, num, shortest } from '../facts.js'
-import type { Default, Family, KeyRule, NameTable } from '../family.js'
-import { commonKeys, key } from './shared-keys.js'
+import { headSize, heads, isObject, num, shortest } from '../../facts.js'
+import type { Default, Family, KeyRule, NameTable } from '../../family.js'
+import { commonKeys, key } from '../shared-keys.js'
 import {
   attentionNames,
   expertNames,
@@ -12,7 +12,7 @@ import {
   permutedAttentionNames,
   preNormNames,
   sharedExpertsNames,
-} from './shared-names.js'
+} from '../shared-names.js'
 
 const config: Readonly<Record<string, Default>> = {
   max_length: 20,

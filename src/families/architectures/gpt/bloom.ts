@@ -1,7 +1,7 @@
 // BLOOM: no positions but the bias of the attention; each head has its q, k and v together.
-import { num } from '../facts.js'
-import type { Config, Family } from '../family.js'
-import { key } from './shared-keys.js'
+import { num } from '../../facts.js'
+import type { Config, Family } from '../../family.js'
+import { key } from '../shared-keys.js'
 
 /** Newer files use the names that other models have. */
 function settleNames(config: Config): Config {

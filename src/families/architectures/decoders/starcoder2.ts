@@ -1,6 +1,6 @@
-import type { Family } from '../family.js'
-import { commonKeys } from './shared-keys.js'
-import { attentionNames, outerNames, preNormNames } from './shared-names.js'
+import type { Family } from '../../family.js'
+import { commonKeys } from '../shared-keys.js'
+import { attentionNames, outerNames, preNormNames } from '../shared-names.js'
 
 export const starcoder2: Family = {
   architecture: 'starcoder2',
