@@ -99,11 +99,10 @@ class DirectoryReader {
       })
     const isUtf8 = hasFlag(flags, flagBits.utf8)
     const nameAt = cursor.position + centralEntry.size
-    const rawName = cursor.bytes.subarray(nameAt, nameAt + nameLength)
     if (cursor.extents) this.#noteEntry(fields, isUtf8)
     else cursor.seek(at + length)
-    const name = this.#checkName(rawName, isUtf8, at)
-    if (name === undefined) return undefined
+    const name = decodeMemberName(cursor.bytes, nameAt, nameLength, isUtf8)
+    if (!this.#checkName(name, at)) return undefined
     const refuse = (code: Code, message: string): undefined => {
       report.report(code, { offset: at, path: memberPath(name), message })
     }
@@ -112,7 +111,7 @@ class DirectoryReader {
       return refuse(codes.method, `the method is ${fields.method}, neither stored (0) nor deflated (8)`)
     if (fields.disk !== 0) return refuse(codes.disks, `the member lies on part ${fields.disk + 1} of the archive`)
     const extraAt = nameAt + nameLength
-    const wide = widen(fields, cursor.bytes.subarray(extraAt, extraAt + extraLength))
+    const wide = widen(fields, () => cursor.bytes.subarray(extraAt, extraAt + extraLength))
     if (!wide) return refuse(codes.zip64, 'a size or offset needs a zip64 field that is missing, or is too large')
     const { size, storedSize } = wide
     const isDeflated = fields.method === methods.deflated
@@ -144,29 +143,28 @@ class DirectoryReader {
     const cursor = this.#cursor
     cursor.enter('directory', this.count)
     centralEntry.read(cursor)
-    cursor.raw(nameLength, 'name', (bytes) => decodeMemberName(bytes, isUtf8) ?? '')
+    cursor.raw(nameLength, 'name', (bytes) => decodeMemberName(bytes, 0, nameLength, isUtf8) ?? '')
     cursor.raw(extraLength, 'extra')
     cursor.raw(commentLength, 'comment')
     cursor.leave(2)
   }
 
-  #checkName(raw: Uint8Array, isUtf8: boolean, offset: number): string | undefined {
-    const { report } = this.#context
-    const path = `directory[${this.count}].name`
-    const name = decodeMemberName(raw, isUtf8)
-    if (name === undefined || name === '' || name.includes('\0')) {
-      const message = name === undefined ? 'the name is not UTF-8' : 'the name is empty or holds a NUL'
-      report.report(codes['name-text'], { offset, path, message })
-      return undefined
+  /** Whether the member has a name to be listed by. */
+  #checkName(name: string | undefined, offset: number): name is string {
+    const report = (code: Code, message: string): void => {
+      this.#context.report.report(code, { offset, path: `directory[${this.count}].name`, message })
     }
-    if (leadsElsewhere(name))
-      report.report(codes['name-path'], { offset, path, message: `${JSON.stringify(name)} leads out of the archive` })
+    if (name === undefined || name === '' || name.includes('\0')) {
+      report(codes['name-text'], name === undefined ? 'the name is not UTF-8' : 'the name is empty or holds a NUL')
+      return false
+    }
+    if (leadsElsewhere(name)) report(codes['name-path'], `${JSON.stringify(name)} leads out of the archive`)
     const { size } = this.#names
     if (this.#names.add(name).size === size) {
       this.hasRepeats = true
-      report.report(codes['duplicate-name'], { offset, path, message: `${JSON.stringify(name)} was there before` })
+      report(codes['duplicate-name'], `${JSON.stringify(name)} was there before`)
     }
-    return name
+    return true
   }
 }
 
@@ -179,11 +177,11 @@ interface NarrowSizes {
 /** The zip64 field holds, in this order, those numbers that do not fit their 32 bits. */
 function widen(
   { uncompressedSize, compressedSize, localOffset }: NarrowSizes,
-  extra: Uint8Array,
+  extra: () => Uint8Array,
 ): { size: number; storedSize: number; localOffset: number } | undefined {
   const isNarrow = uncompressedSize !== full32 && compressedSize !== full32 && localOffset !== full32
   if (isNarrow) return { size: uncompressedSize, storedSize: compressedSize, localOffset }
-  const field = findExtra(extra, zip64ExtraId)
+  const field = findExtra(extra(), zip64ExtraId)
   const view = field && new DataView(field.buffer, field.byteOffset, field.byteLength)
   let at = 0
   const next = (narrow: number): number | undefined => {

@@ -10,10 +10,13 @@ import type { ZipContext } from './end.js'
 import type { ZipMember } from './member.js'
 import {
   centralEntry,
+  type Descriptor,
+  descriptors,
   findExtra,
   flagBits,
   full32,
   hasFlag,
+  hasSignature,
   type LocalFields,
   localFields,
   localHeader,
@@ -228,29 +231,40 @@ function checkBetween(member: ZipMember | undefined, next: number, window: Windo
 
 /** The descriptor's length. Its signature may be missing, and its sizes have 32 or 64 bits: whichever of the four forms fits the gap. */
 function readDescriptor(member: ZipMember, at: number, next: number, window: Window, context: ZipContext): number {
-  const { report, extents } = context
   const length = next - at
-  const path = `${member.path}.descriptor`
-  if (![12, 16, 20, 24].includes(length) || at < window.start) {
-    report.report(codes.descriptor, {
-      offset: at,
-      path,
-      message: `a descriptor was expected, ${length} bytes are here`,
-    })
+  const report = (message: string): void => {
+    context.report.report(codes.descriptor, { offset: at, path: `${member.path}.descriptor`, message })
+  }
+  const form = descriptors.get(length)
+  if (!form || at < window.start) {
+    report(`a descriptor was expected, ${length} bytes are here`)
     return at < window.start ? 0 : length
   }
-  const cursor = new Cursor(window.bytes, report, { base: window.start, extents, path: [path] })
-  cursor.seek(at)
-  const hasSignature = length === 16 || length === 24
-  if (hasSignature && cursor.u32('signature') !== signatures.descriptor)
-    report.report(codes.descriptor, { offset: at, path, message: 'its signature is wrong' })
-  const isWide = length >= 20
-  const crc32 = cursor.u32('crc32')
-  const storedSize = isWide ? Number(cursor.u64('compressed_size')) : cursor.u32('compressed_size')
-  const size = isWide ? Number(cursor.u64('uncompressed_size')) : cursor.u32('uncompressed_size')
-  if (crc32 !== member.crc32 || storedSize !== member.storedSize || size !== member.size) {
-    const message = `it says checksum ${crc32}, sizes ${storedSize} and ${size}; the directory says ${member.crc32}, ${member.storedSize}, ${member.size}`
-    report.report(codes.descriptor, { offset: at, path, message })
-  }
+  if (context.extents) noteDescriptor(form, at, window, member, context)
+  const { view } = window
+  const { get } = form
+  const from = at - window.start
+  if (hasSignature(length) && view.getUint32(from, true) !== signatures.descriptor) report('its signature is wrong')
+  const crc32 = get.crc32(view, from)
+  const storedSize = Number(get.compressedSize(view, from))
+  const size = Number(get.uncompressedSize(view, from))
+  if (crc32 !== member.crc32 || storedSize !== member.storedSize || size !== member.size)
+    report(
+      `it says checksum ${crc32}, sizes ${storedSize} and ${size}; the directory says ${member.crc32}, ${member.storedSize}, ${member.size}`,
+    )
   return length
+}
+
+/** Goes over a descriptor for the byte map. */
+function noteDescriptor(
+  form: Descriptor,
+  at: number,
+  { bytes, start }: Window,
+  member: ZipMember,
+  context: ZipContext,
+) {
+  const { report, extents } = context
+  const cursor = new Cursor(bytes, report, { base: start, extents, path: [`${member.path}.descriptor`] })
+  cursor.seek(at)
+  form.read(cursor)
 }

@@ -7,12 +7,18 @@ const upperHalf =
   'ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u00a0'
 
 /** The text, or undefined when it is marked as UTF-8 and is not. */
-export function decodeMemberName(bytes: Uint8Array, isUtf8: boolean): string | undefined {
-  const ascii = shortAscii(bytes, 0, bytes.byteLength)
+export function decodeMemberName(
+  bytes: Uint8Array,
+  start: number,
+  length: number,
+  isUtf8: boolean,
+): string | undefined {
+  const ascii = shortAscii(bytes, start, length)
   if (ascii !== undefined) return ascii
-  if (isUtf8) return decodeUtf8(bytes)
+  const name = bytes.subarray(start, start + length)
+  if (isUtf8) return decodeUtf8(name)
   let text = ''
-  for (const byte of bytes) text += byte < 0x80 ? String.fromCharCode(byte) : upperHalf[byte - 0x80]
+  for (const byte of name) text += byte < 0x80 ? String.fromCharCode(byte) : upperHalf[byte - 0x80]
   return text
 }
 

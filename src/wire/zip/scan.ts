@@ -63,9 +63,8 @@ async function readHead(source: ByteSource, at: number, context: ZipContext): Pr
   const length = localHeader.size + fields.nameLength + fields.extraLength
   if (at + length > source.size) return undefined
   if (length > bytes.byteLength) bytes = await read(length)
-  const rawName = bytes.slice(localHeader.size, localHeader.size + fields.nameLength)
   const extra = bytes.subarray(localHeader.size + fields.nameLength, length)
-  const name = decodeMemberName(rawName, hasFlag(fields.flags, flagBits.utf8))
+  const name = decodeMemberName(bytes, localHeader.size, fields.nameLength, hasFlag(fields.flags, flagBits.utf8))
   const dataOffset = at + length
   const { storedSize, size } = wideSizes(fields, extra)
   const { flags, crc32, method } = fields

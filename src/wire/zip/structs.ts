@@ -4,7 +4,7 @@
 //   central entry, name, extra, comment              for each member: the central directory, which is what counts
 //   [zip64 end record, zip64 locator]                when a number does not fit 16 or 32 bits
 //   end record, comment
-import { struct, u16, u32, u64 } from '../../bytes/index.js'
+import { struct, u16, u32, u64, wide } from '../../bytes/index.js'
 
 export const signatures = {
   local: 0x04034b50,
@@ -85,6 +85,20 @@ export function localFields(view: DataView, at: number) {
 }
 
 export type LocalFields = ReturnType<typeof localFields>
+
+const sums = { crc32: u32, compressedSize: u32, uncompressedSize: u32 }
+const wideSums = { crc32: u32, compressedSize: wide, uncompressedSize: wide }
+
+/** What can follow a member's data, by its length: with or without a signature, with sizes of 32 or 64 bits. */
+export const descriptors = new Map(
+  [struct(sums), struct({ signature: u32, ...sums }), struct(wideSums), struct({ signature: u32, ...wideSums })].map(
+    (form) => [form.size, form],
+  ),
+)
+
+export const hasSignature = (descriptorLength: number): boolean => descriptorLength === 16 || descriptorLength === 24
+
+export type Descriptor = typeof descriptors extends Map<number, infer Form> ? Form : never
 
 export const endRecord = struct({
   signature: u32,
