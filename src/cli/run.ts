@@ -134,6 +134,11 @@ type Act = (words: readonly string[], options: Readonly<Record<string, unknown>>
 /** Where there is no terminal to be as wide as. */
 const widthInPipes = 80
 
+const firstExamples = `Examples:
+  tare inspect model.gguf
+  tare verify -r models/
+  tare convert Qwen3-0.6B/ -o qwen3.gguf --quantize q4_k_m`
+
 function buildProgram(version: string, table: readonly Verb[], console: Console, act: Act): Command {
   const width = console.isTerminal ? console.width : widthInPipes
   const program = new Command('tare')
@@ -144,9 +149,9 @@ function buildProgram(version: string, table: readonly Verb[], console: Console,
     )
     .option('-v, --version', 'print the version; with --verbose also what it runs on')
     .helpOption('-h, --help', 'show this help')
+    .commandsGroup('Help:')
     .helpCommand('help [verb]', 'the same as tare VERB --help')
     .configureHelp({ subcommandTerm: (verb) => verb.name() })
-    .commandsGroup('Verbs:')
     .exitOverride()
     .configureOutput({
       getOutHelpWidth: () => width,
@@ -157,9 +162,12 @@ function buildProgram(version: string, table: readonly Verb[], console: Console,
         // Messages quote the words that were given, and a pattern of the shell makes any file name one of them.
         write(escapeLines(text.replace(/^error: /, 'tare: ').replace('unknown command', 'unknown verb'))),
     })
-    .addHelpText('after', `\nRun \`tare VERB --help\` for the options of a verb and examples.\ntare ${version}`)
-  program.addCommand(buildCompletion(program, console))
+    .addHelpText(
+      'after',
+      `\n${firstExamples}\n\nRun \`tare VERB --help\` for the options of a verb and examples.\ntare ${version}`,
+    )
   for (const verb of table) program.addCommand(buildVerb(program, verb, act, width))
+  program.addCommand(buildCompletion(program, console))
   return program
 }
 
@@ -171,7 +179,7 @@ function buildCompletion(program: Command, console: Console): Command {
       'Prints the completion script of a shell. Verbs, options, their values and the names of tensors are completed.',
     )
     .helpOption('-h, --help', 'show this help')
-    .helpGroup('Commands:')
+    .helpGroup('Help:')
     .addArgument(new Argument('<shell>', 'the shell').choices(shells))
     .addHelpText('after', '\nExamples:\n  eval "$(tare completion bash)"\n      in ~/.bashrc; for zsh in ~/.zshrc')
     .action((shell: Shell) => console.write(completionScripts[shell]))
@@ -185,6 +193,7 @@ function buildVerb(program: Command, verb: Verb, act: Act, width: number): Comma
     .helpOption('-h, --help', 'show this help')
     .addHelpText('after', () => helpFooter(verb, width))
     .showHelpAfterError(`Run \`tare ${verb.name} --help\` for its options.`)
+    .helpGroup(`${verb.group ?? 'Verbs'}:`)
   for (const { name, description } of verb.arguments) command.addArgument(new Argument(name, description))
   // A verb may give a common flag a further meaning; its own flags are listed first.
   const flags: Flags = { ...verb.flags, ...commonFlags, ...verb.flags }

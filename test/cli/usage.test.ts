@@ -18,7 +18,7 @@ describe('help', () => {
   test('without a verb it goes to standard error, with status 2', async () => {
     const { status, stdout, stderr } = await tare()
     expect([status, stdout]).toEqual([2, ''])
-    expect(stderr).toContain('Verbs:')
+    for (const title of new Set(verbs.map(({ group }) => group))) expect(stderr).toContain(`\n${title}:`)
   })
 
   test.each(verbs)('of $name has its options and an example', async ({ name, flags, examples }) => {

@@ -29,34 +29,48 @@ import { view } from './view/index.js'
 import { work } from './work/index.js'
 import { worker } from './worker/index.js'
 
-export const verbs: readonly CallableVerb[] = [
-  callable(inspect, () => import('./inspect/run.js')),
-  callable(verify, () => import('./verify/run.js')),
-  callable(sign, () => import('./sign/run.js')),
-  callable(hash, () => import('./hash/run.js')),
-  callable(map, () => import('./map/run.js')),
-  callable(stats, () => import('./stats/run.js')),
-  callable(picture, () => import('./picture/run.js')),
-  callable(view, () => import('./view/run.js')),
-  callable(show, () => import('./show/run.js')),
-  callable(extract, () => import('./extract/run.js')),
-  callable(convert, () => import('./convert/run.js')),
-  callable(diff, () => import('./diff/run.js')),
-  callable(delta, () => import('./delta/run.js')),
-  callable(apply, () => import('./apply/run.js')),
-  callable(pack, () => import('./pack/run.js')),
-  callable(quantize, () => import('./quantize/run.js')),
-  callable(edit, () => import('./edit/run.js')),
-  callable(repair, () => import('./repair/run.js')),
-  callable(fetch, () => import('./fetch/run.js')),
-  callable(plan, () => import('./plan/run.js')),
-  callable(work, () => import('./work/run.js')),
-  callable(status, () => import('./status/run.js')),
-  callable(finish, () => import('./finish/run.js')),
-  callable(worker, () => import('./worker/run.js')),
-  callable(tokenize, () => import('./tokenize/run.js')),
-  callable(embed, () => import('./embed/run.js')),
-]
+/** The verbs under the titles that help gives them. */
+const groups: Readonly<Record<string, readonly CallableVerb[]>> = {
+  'Look inside': [
+    callable(inspect, () => import('./inspect/run.js')),
+    callable(view, () => import('./view/run.js')),
+    callable(show, () => import('./show/run.js')),
+    callable(stats, () => import('./stats/run.js')),
+    callable(picture, () => import('./picture/run.js')),
+    callable(map, () => import('./map/run.js')),
+  ],
+  'Check and compare': [
+    callable(verify, () => import('./verify/run.js')),
+    callable(hash, () => import('./hash/run.js')),
+    callable(diff, () => import('./diff/run.js')),
+    callable(sign, () => import('./sign/run.js')),
+  ],
+  'Convert and change': [
+    callable(convert, () => import('./convert/run.js')),
+    callable(quantize, () => import('./quantize/run.js')),
+    callable(extract, () => import('./extract/run.js')),
+    callable(edit, () => import('./edit/run.js')),
+    callable(repair, () => import('./repair/run.js')),
+    callable(pack, () => import('./pack/run.js')),
+  ],
+  Move: [
+    callable(fetch, () => import('./fetch/run.js')),
+    callable(delta, () => import('./delta/run.js')),
+    callable(apply, () => import('./apply/run.js')),
+  ],
+  'Many machines': [
+    callable(plan, () => import('./plan/run.js')),
+    callable(work, () => import('./work/run.js')),
+    callable(status, () => import('./status/run.js')),
+    callable(finish, () => import('./finish/run.js')),
+    callable(worker, () => import('./worker/run.js')),
+  ],
+  Run: [callable(tokenize, () => import('./tokenize/run.js')), callable(embed, () => import('./embed/run.js'))],
+}
+
+export const verbs: readonly CallableVerb[] = Object.entries(groups).flatMap(([group, verbs]) =>
+  verbs.map((verb) => ({ ...verb, group })),
+)
 
 /** The action must take what the flags give; the parser knows the flags, not their types. */
 function callable<F extends Flags>(

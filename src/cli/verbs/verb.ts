@@ -6,6 +6,8 @@ import type { Status } from '../status.js'
 export interface Verb<F extends Flags = Flags> {
   readonly name: string
   readonly summary: string
+  /** The title that help lists it under. */
+  readonly group?: string
   readonly description?: string
   readonly arguments: readonly { readonly name: string; readonly description: string }[]
   readonly flags: F
