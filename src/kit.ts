@@ -43,6 +43,7 @@ export {
   ggmlTypeByNumber,
   type Scalar,
 } from './dtypes/index.js'
+export { shortestF32 } from './dtypes/shortest.js'
 export * from './edit/index.js'
 export * from './embed/index.js'
 export { speakOfFlags } from './errors/caller-word.js'

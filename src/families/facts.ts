@@ -18,15 +18,6 @@ export const num = (config: Config, ...keys: readonly string[]): number => numbe
 export const isObject = (value: unknown): value is Config =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The decimal number of fewest digits that is this one in single precision. */
-export function shortest(value: number): number {
-  for (let digits = 1; digits < 9; digits++) {
-    const rounded = Number(value.toPrecision(digits))
-    if (Math.fround(rounded) === Math.fround(value)) return rounded
-  }
-  return value
-}
-
 /** Elements per attention head, rounded down. */
 export const headSize = (config: Config): number =>
   Math.floor(num(config, 'hidden_size') / num(config, 'num_attention_heads'))

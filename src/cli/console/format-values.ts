@@ -1,5 +1,5 @@
 // Numbers for people.
-import type { Dim, JsonValue } from '../../kit-node.js'
+import type { Dim } from '../../kit-node.js'
 
 const binaryUnits = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB']
 
@@ -51,16 +51,3 @@ export function formatValue(value: unknown): string {
 }
 
 export const formatShape = (shape: readonly Dim[]): string => `[${shape.join(', ')}]`
-
-/** The type and the value of a metadata entry: `u32` and `8`, or `str[3]` and `["a", "b", "c"]`. */
-export function formatEntry(entry: JsonValue): [type: string, value: string] {
-  const { type, item, length, value } = entry as { type: string; item?: string; length?: number; value?: JsonValue }
-  const shownType = item === undefined ? type : `${item}[${length}]`
-  if (!Array.isArray(value)) return [shownType, JSON.stringify(value ?? null)]
-  const items = value.map((each) => JSON.stringify(isTyped(each) ? each.value : each))
-  const isCut = length !== undefined && length > items.length
-  return [shownType, `[${items.join(', ')}${isCut ? ', …' : ''}]`]
-}
-
-const isTyped = (value: JsonValue): value is { type: string; value: JsonValue } =>
-  typeof value === 'object' && value !== null && 'type' in value && 'value' in value

@@ -1,8 +1,9 @@
 // Reading the metadata of a GGUF file, which can have any type under any key.
+
+import { shortestF32 } from '../../dtypes/shortest.js'
 import { failWith } from '../../errors/index.js'
 import type { Metadata, MetaValue } from '../../model/index.js'
 import { familyCodes } from '../codes.js'
-import { shortest } from '../facts.js'
 
 /** The value without its type: a number, a text, true or false, or a list of such. Undefined for what config.json has no use for. */
 export function plainValue(value: MetaValue | undefined): unknown {
@@ -21,7 +22,7 @@ export function plainValue(value: MetaValue | undefined): unknown {
     case 'bool':
       return value.value
     case 'f32':
-      return shortest(value.value)
+      return shortestF32(value.value)
     default:
       return Number(value.value)
   }

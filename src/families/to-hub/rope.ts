@@ -1,9 +1,9 @@
 // GGUF keeps RoPE's factors as tensors; a configuration says how they are computed, or lists them.
 import { f32 } from '../../dtypes/index.js'
+import { shortestF32 } from '../../dtypes/shortest.js'
 import { callerWord, failWith } from '../../errors/index.js'
 import { type Model, readPayload, type Tensor } from '../../model/index.js'
 import { familyCodes } from '../codes.js'
-import { shortest } from '../facts.js'
 import type { Config } from '../family.js'
 import { llama3Factors } from '../rope.js'
 
@@ -45,7 +45,7 @@ async function valuesOf({ name, dtype, shape, data }: Tensor, signal?: AbortSign
 /** The settings that the factors follow from. */
 export function ropeScalingFor({ frequencies, long, short }: RopeFactors, theta: number, file: string): Config {
   if (long) {
-    const listed = (values: readonly number[] = []): number[] => values.map(shortest)
+    const listed = (values: readonly number[] = []): number[] => values.map(shortestF32)
     return { type: 'longrope', long_factor: listed(long), short_factor: listed(short) }
   }
   if (!frequencies) return {}
@@ -64,7 +64,7 @@ const isEqual = (a: readonly number[], b: readonly number[]): boolean =>
  */
 function llama3Scaling(factors: readonly number[], theta: number): Config | undefined {
   const size = factors.length * 2
-  const factor = shortest(factors.reduce((max, each) => Math.max(max, each), 1))
+  const factor = shortestF32(factors.reduce((max, each) => Math.max(max, each), 1))
   const tryWith = (context: number, high: number): Config | undefined => {
     const scaling = {
       factor,
@@ -80,7 +80,7 @@ function llama3Scaling(factors: readonly number[], theta: number): Config | unde
     if (found) return found
   }
   const line = fitLine(factors, factor, theta)
-  return line && tryWith(Math.round(line.context), shortest(Number(line.high.toPrecision(4))))
+  return line && tryWith(Math.round(line.context), shortestF32(Number(line.high.toPrecision(4))))
 }
 
 /** The share of 1 in a mixed factor grows with the number of turns in the context, along a line; two points of it are enough. */

@@ -40,7 +40,12 @@ export async function findLayout(source: ByteSource, context: ReadContext): Prom
     report.fail(codes.magic, { offset: 0, length: shared, path: 'header.magic', message: '"EMBD" was expected' })
   }
   if (shared < magic.byteLength) {
-    report.fail(codes['truncated-header'], { offset: 0, path: 'header', message: `the file has ${source.size} bytes` })
+    report.fail(codes['truncated-header'], {
+      offset: 0,
+      path: 'header',
+      message: `the file has ${source.size} bytes`,
+      needs: header.size,
+    })
   }
   const signs = await signsOfSections(head, source, context)
   if (signs.checksum || (signs.footer && signs.size)) return { layout: 'sectioned' }
@@ -122,8 +127,10 @@ function refuse(walk: Walk, signs: Signs, source: ByteSource, { report, extents 
   if (!walk.isPlausible) {
     const place = `${details.path} at ${details.offset}`
     const message = `not a stream file because of ${place}: ${details.message}; not a sectioned file because ${why}`
-    const kind = source.size < header.size ? 'truncated-header' : 'unknown-layout'
-    return report.fail(codes[kind], { offset: 4, path: 'header', message })
+    const where = { offset: 4, path: 'header' }
+    if (source.size < header.size)
+      return report.fail(codes['truncated-header'], { ...where, message, needs: header.size })
+    return report.fail(codes['unknown-layout'], { ...where, message })
   }
   for (const extent of walk.extents) extents?.add(extent)
   for (const problem of walk.problems) report.report(problem.code, problem.details)

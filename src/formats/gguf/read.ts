@@ -126,7 +126,8 @@ function checkArchitecture(file: GgufFile, { report }: ReadContext): void {
     : `${architectureKey} is missing`
   const code = codes['missing-architecture']
   const severity = isContainer(file) ? 'note' : code.severity
-  report.report({ ...code, severity }, { offset: 0, path: 'metadata', message })
+  const metadataStart = 8 + 2 * file.encoding.lengthSize
+  report.report({ ...code, severity }, { offset: metadataStart, path: 'metadata', message })
 }
 
 /** Whether the file just holds tensors: those of a model of another format, or of nothing that any program would run. */

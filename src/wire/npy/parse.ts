@@ -4,7 +4,7 @@
 //
 // The dictionary has three entries: `descr`, the element type; `fortran_order`, whether the first dimension runs fastest; `shape`.
 import { type ByteSource, countElements, decodeUtf8, encodeUtf8, findInvalidUtf8, toSafe } from '../../bytes/index.js'
-import type { Code, Report } from '../../errors/index.js'
+import { type Code, neededSize, type Report } from '../../errors/index.js'
 import { npyHeaderCodes as codes } from './codes.js'
 import { npyMagic as magic } from './header.js'
 import { PythonSyntaxError, type PythonValue, parsePythonLiteral } from './python-literal.js'
@@ -32,16 +32,21 @@ const maxRank = 64
 export const npyHeadSize = 12 + maxNpyHeaderLength
 
 export async function readNpyHeader(source: ByteSource, report: Report, signal?: AbortSignal): Promise<NpyHeader> {
-  return parseNpyHeader(await source.read(0, Math.min(source.size, npyHeadSize), { signal }), report)
+  return parseNpyHeader(await source.read(0, Math.min(source.size, npyHeadSize), { signal }), report, { isFile: true })
 }
 
 /** `head` is the beginning of the file: `npyHeadSize` bytes, or the whole file if that is shorter. */
-export function parseNpyHeader(head: Uint8Array, report: Report): NpyHeader {
+export function parseNpyHeader(
+  head: Uint8Array,
+  report: Report,
+  { isFile = false }: { readonly isFile?: boolean } = {},
+): NpyHeader {
   const truncated = (wanted: number, path: string): never =>
     report.fail(codes.truncated, {
       offset: head.byteLength,
       path,
       message: `the file has ${head.byteLength} bytes, the header needs ${wanted}`,
+      ...(isFile && neededSize(wanted)),
     })
   if (magic.some((byte, i) => i < head.byteLength && head[i] !== byte)) {
     const message = 'the file does not start with 0x93 and "NUMPY"'

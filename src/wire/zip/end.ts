@@ -1,7 +1,7 @@
 // Finding the central directory. A zip archive is read from its end: the end record lies in the last 64 KiB, followed only by the
 // archive's comment, and says where the directory is. In large archives a zip64 end record and a locator come before it.
 import { type ByteSource, Cursor, type ExtentRecorder, toSafe } from '../../bytes/index.js'
-import type { Report } from '../../errors/index.js'
+import { neededSize, type Report } from '../../errors/index.js'
 import { zipCodes as codes } from './codes.js'
 import { endRecord, full16, full32, signatures, zip64End, zip64Locator } from './structs.js'
 
@@ -122,7 +122,7 @@ function chooseEnd(tail: Tail, size: number, { report }: ZipContext): number | u
   const { offset, reach } = chosen
   if (reach > size) {
     const message = `the comment would end at ${reach}, the file ends at ${size}`
-    report.fail(codes.comment, { offset, path: 'end.comment_length', message })
+    report.fail(codes.comment, { offset, path: 'end.comment_length', message, ...neededSize(reach) })
   }
   if (reach < size) {
     const message = `${size - reach} bytes come after the archive`

@@ -198,6 +198,31 @@ describe('a file that ends early', () => {
     expect(stderr).toMatch(/ends early: 100 of at least [\d,]+ bytes are here, and its index is not complete/)
   })
 
+  test.each([
+    ['npy', 'big-f32.npy', 60],
+    ['npy', 'big-f32.npy', 9],
+    ['embd', 'sect-tiny-bert-1layer.weights', 3],
+    ['embd', 'sect-tiny-bert-1layer.weights', 40],
+    ['embd', 'stream-tiny-bert-1layer.bin', 11],
+    ['embd', 'stream-tiny-bert-1layer.bin', 18],
+  ])('%s: %s is called cut when %i bytes of it are left', async (format, name, left) => {
+    writeFileSync(at(name), readFileSync(fixturePath(format, name)).subarray(0, left))
+    const { status, stderr } = await tare('inspect', at(name))
+    expect([status, stderr]).toEqual([1, expect.stringContaining(`ends early: ${left} of at least `)])
+  })
+
+  test('an archive is called cut when only a part of its comment is missing', async () => {
+    const name = Buffer.from('comment of 20 letter')
+    writeModel(model())
+    await tare('convert', model(), '-o', at('m.npz'), '--allow-loss')
+    const bytes = readFileSync(at('m.npz'))
+    bytes.writeUInt16LE(name.byteLength, bytes.byteLength - 2)
+    writeFileSync(at('m.npz'), Buffer.concat([bytes, name]))
+    expect((await tare('verify', at('m.npz'))).status).toBe(0)
+    truncateSync(at('m.npz'), bytes.byteLength + 5)
+    expect((await tare('verify', at('m.npz'))).stdout).toContain('ends early')
+  })
+
   test('the tensors of EMBD that are missing are counted', async () => {
     writeFileSync(at('m.weights'), readFileSync(fixturePath('embd', 'sect-tiny-bert-1layer.weights')).subarray(0, 3254))
     expect((await tare('inspect', at('m.weights'))).stderr).toContain('; 7 of 21 tensors are complete')

@@ -13,14 +13,8 @@ import {
 import type { Console } from '../../console/console.js'
 import { chooseColumns } from '../../console/data-table.js'
 import { escapeName, escapeText } from '../../console/escape.js'
-import {
-  formatEntry,
-  formatInteger,
-  formatShape,
-  formatSize,
-  formatValue,
-  plural,
-} from '../../console/format-values.js'
+import { formatEntry } from '../../console/format-entry.js'
+import { formatInteger, formatShape, formatSize, formatValue, plural } from '../../console/format-values.js'
 import { type Column, formatTable, nameColumn, rightColumn } from '../../console/table.js'
 import { shorten } from '../../console/width.js'
 

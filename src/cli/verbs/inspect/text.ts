@@ -4,7 +4,8 @@ import { integerCell, offsetCell, sizeCell, valueCell } from '../../console/cell
 import type { Console } from '../../console/console.js'
 import { type DataTable, dataTable, wantsRecords } from '../../console/data-table.js'
 import { escapeName, escapeText } from '../../console/escape.js'
-import { formatEntry, formatInteger, formatShape, formatSize, plural } from '../../console/format-values.js'
+import { formatEntry } from '../../console/format-entry.js'
+import { formatInteger, formatShape, formatSize, plural } from '../../console/format-values.js'
 import { type Cell, type Row as Cells, type Column, formatTable, nameColumn, rightColumn } from '../../console/table.js'
 import { shorten, wrapWords } from '../../console/width.js'
 import type { Measured } from '../../input/measure-tensors.js'
@@ -173,7 +174,7 @@ const tensorColumns = ({ count, stats, offset, note }: Shown): Column[] => [
   ...(count ? [rightColumn('count')] : []),
   { title: 'type' },
   { title: 'shape' },
-  rightColumn('size'),
+  { ...rightColumn('size'), spare: 1 },
   ...(offset ? [{ ...rightColumn('offset'), spare: 2 }] : []),
   ...(stats ? ['min', 'max', 'mean', 'std'].map(rightColumn) : []),
   ...(note ? [{ title: 'note', cut: 'end' as const, spare: 1 }] : []),
@@ -231,5 +232,5 @@ const treeColumns: readonly Column[] = [
   { title: 'type' },
   { title: 'shape', spare: 1 },
   rightColumn('parameters'),
-  rightColumn('size'),
+  { ...rightColumn('size'), spare: 1 },
 ]

@@ -1,5 +1,6 @@
 // MiniCPM: Llama with embeddings, layers and logits that are scaled.
-import { num, shortest } from '../../facts.js'
+import { shortestF32 } from '../../../dtypes/shortest.js'
+import { num } from '../../facts.js'
 import type { Family } from '../../family.js'
 import { commonKeys } from '../shared-keys.js'
 import { gatedMlpNames, outerNames, preNormNames } from '../shared-names.js'
@@ -27,7 +28,7 @@ export const miniCpm: Family = {
       key: 'residual_scale',
       type: 'f32',
       value: ({ config }) => num(config, 'scale_depth') / num(config, 'num_hidden_layers') ** 0.5,
-      back: (value, config) => ({ scale_depth: shortest(Number(value) * num(config, 'num_hidden_layers') ** 0.5) }),
+      back: (value, config) => ({ scale_depth: shortestF32(Number(value) * num(config, 'num_hidden_layers') ** 0.5) }),
       required: true,
     },
     {

@@ -1,6 +1,7 @@
 // DeepSeek, and dots.llm1, which is built like it. In V2 and V3 attention works on a compressed form of k and v, which every head expands with a matrix of its own; llama.cpp wants
 // the parts of k and v in two tensors. Experts follow a few dense layers.
-import { headSize, heads, isObject, num, shortest } from '../../facts.js'
+import { shortestF32 } from '../../../dtypes/shortest.js'
+import { headSize, heads, isObject, num } from '../../facts.js'
 import type { Default, Family, KeyRule, NameTable } from '../../family.js'
 import { commonKeys, key } from '../shared-keys.js'
 import {
@@ -132,7 +133,7 @@ export const deepseek2: Family = {
       type: 'f32',
       value: ({ rope }) => (typeof rope.mscale_all_dim === 'number' ? 0.1 * rope.mscale_all_dim : undefined),
       back: (value, { rope_scaling: known }) => {
-        const scale = shortest(Number(value) / 0.1)
+        const scale = shortestF32(Number(value) / 0.1)
         return { rope_scaling: { ...(isObject(known) && known), mscale: scale, mscale_all_dim: scale } }
       },
     },

@@ -174,7 +174,8 @@ class Walker {
     if (length > maxStringLength) this.#overlong(length, offset - 4, 'name_length')
     if (!this.#exists(length)) {
       const message = `${length} bytes, but only ${this.#source.size - offset} are left`
-      this.#stop('truncated-name', offset - 4, 'name', message)
+      const needs = length <= maxStringLength ? neededSize(offset + length) : {}
+      this.#stop('truncated-name', offset - 4, 'name', message, needs)
     }
     if (length > this.#context.limits.indexBytes)
       this.#stop('index-limit', offset - 4, 'name', `a name of ${length} bytes is over the limit`)
@@ -264,7 +265,8 @@ class Walker {
     const at = this.#at
     if (!this.#exists(4)) {
       const left = Math.max(0, this.#source.size - at)
-      this.#stop(code, Math.min(at, this.#source.size), field, `4 bytes are needed here, but only ${left} are left`)
+      const message = `4 bytes are needed here, but only ${left} are left`
+      this.#stop(code, Math.min(at, this.#source.size), field, message, { needs: at + 4 })
     }
     this.#need(4)
     const value = this.#window.view.getUint32(at - this.#window.offset, true)

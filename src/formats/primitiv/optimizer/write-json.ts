@@ -6,6 +6,7 @@
 // with more to it than its name gives its bits. Keys that are not UTF-8 stand there as the text that shows them, and `bytes` says what
 // they really are.
 import { encodeUtf8, toHex } from '../../../bytes/index.js'
+import { shortestF32 } from '../../../dtypes/shortest.js'
 import { failWith } from '../../../errors/index.js'
 import type { Layout, Model } from '../../../model/index.js'
 import { settingsCodes as codes } from '../codes.js'
@@ -51,9 +52,5 @@ function floatText({ value, bits }: FloatConfig): string {
   }
   if (!Number.isFinite(value)) return JSON.stringify(String(value))
   if (Object.is(value, -0)) return '-0'
-  for (let digits = 1; digits < 9; digits++) {
-    const short = Number(value.toPrecision(digits))
-    if (Math.fround(short) === Math.fround(value)) return String(short)
-  }
-  return String(Number(value.toPrecision(9)))
+  return String(shortestF32(value))
 }
