@@ -113,14 +113,9 @@ const rows: readonly Row[] = [
   { what: 'an ExecuTorch program', is: (head) => /^ET\d\d/.test(textOf(head, 8).slice(4)) },
   { what: 'an ExecuTorch data file', is: at(4, 'FT01') },
   {
-    what: 'a Keras model in HDF5',
-    is: (head) => isHdf5(head) && /keras_version|model_weights|layer_names/.test(textOf(head, 65_536)),
-  },
-  { what: 'an HDF5 file', is: (head) => isHdf5(head) },
-  {
-    what: 'a Keras model',
-    is: (head) =>
-      ['config.json', 'metadata.json', 'model.weights.h5'].filter((each) => members(head).has(each)).length > 1,
+    what: 'an HDF5 file with a user block in front',
+    hint: 'take that off with h5unjam',
+    is: (head) => isHiddenHdf5(head),
   },
   {
     what: 'a model of a format before GGUF (ggml, ggmf, ggjt or ggla)',
@@ -184,8 +179,9 @@ const wrappers: readonly Row[] = [
   { what: 'a tar archive', hint: unpack, is: at(257, 'ustar') },
 ]
 
-const isHdf5 = anyOf(
-  ...[0, 512, 1024, 2048].map((offset) => at(offset, [0x89, 0x48, 0x44, 0x46, 0x0d, 0x0a, 0x1a, 0x0a])),
+/** Behind bytes of another program. */
+const isHiddenHdf5 = anyOf(
+  ...[512, 1024, 2048].map((offset) => at(offset, [0x89, 0x48, 0x44, 0x46, 0x0d, 0x0a, 0x1a, 0x0a])),
 )
 
 /** A block with the number 0 and no parent. */

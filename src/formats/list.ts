@@ -7,6 +7,7 @@ import { dcp } from './dcp/index.js'
 import { embd } from './embd/index.js'
 import { gguf } from './gguf/index.js'
 import { imatrix } from './imatrix/index.js'
+import { keras } from './keras/index.js'
 import { mcf } from './mcf/index.js'
 import { npy, npz } from './npy/index.js'
 import { oinf } from './oinf/index.js'
@@ -30,6 +31,7 @@ const all = [
   dcp,
   torch,
   onnx,
+  keras,
   imatrix,
 ] as const
 

@@ -34,13 +34,7 @@ const cases: readonly (readonly [what: string, bytes: Uint8Array])[] = [
   ['ONNX Runtime', bytesOf(24, 0, 0, 0, 'ORTM')],
   ['ExecuTorch program', bytesOf(48, 0, 0, 0, 'ET12eh00')],
   ['ExecuTorch data', bytesOf(48, 0, 0, 0, 'FT01')],
-  ['an HDF5 file', bytesOf('\x89HDF\r\n\x1a\n', zeros(100))],
   ['an HDF5 file', bytesOf(zeros(512), '\x89HDF\r\n\x1a\n')],
-  ['Keras model in HDF5', bytesOf('\x89HDF\r\n\x1a\n', zeros(2000), 'keras_version')],
-  [
-    'a Keras model',
-    craftZip(['metadata.json', 'config.json', 'model.weights.h5'].map((name) => ({ name, content: bytesOf('{}') }))),
-  ],
   ['before GGUF', bytesOf('lmgg', zeros(40))],
   ['before GGUF', bytesOf('tjgg', 3)],
   ['before GGUF', bytesOf('fmgg', 1)],

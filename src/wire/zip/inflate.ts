@@ -1,7 +1,8 @@
-// The content of a deflated member, as a stream. The platform inflates; this sees to it that memory stays bounded, that exactly the
-// promised number of bytes comes out, and that every failure is a finding with a place.
+// The content of a deflated member, as a stream. This sees to it that memory stays bounded, that exactly the promised number of bytes comes
+// out, and that every failure is a finding with a place.
 import { type ByteSource, streamRange } from '../../bytes/index.js'
-import { failWith, TareError } from '../../errors/index.js'
+import { failWith } from '../../errors/index.js'
+import { inflated } from '../deflate/inflate.js'
 import { zipCodes as codes } from './codes.js'
 import type { ZipMember } from './member.js'
 
@@ -21,7 +22,8 @@ export async function* memberContent(
   }
   const place = { file: source.name, offset: member.dataOffset, length: member.storedSize, path: member.path }
   let given = 0
-  for await (const piece of inflated(streamRange(range, inputWindow, signal), place)) {
+  const fail = (message: string): never => failWith(codes.deflate, { ...place, message })
+  for await (const piece of inflated(streamRange(range, inputWindow, signal), 'deflate-raw', fail)) {
     given += piece.byteLength
     if (given > member.size) break
     yield piece
@@ -29,51 +31,6 @@ export async function* memberContent(
   if (given === member.size) return
   const message = `the directory promises ${member.size} bytes, the data unfold to ${given > member.size ? 'more' : given}`
   failWith(codes.size, { ...place, message })
-}
-
-interface Place {
-  readonly file: string
-  readonly offset: number
-  readonly length: number
-  readonly path: string
-}
-
-async function* inflated(input: AsyncIterable<Uint8Array>, place: Place): AsyncGenerator<Uint8Array, void, void> {
-  const { readable, writable } = new DecompressionStream('deflate-raw')
-  const reader = readable.getReader()
-  const writer = writable.getWriter()
-  let inputError: unknown
-  let isOver = false
-  const feeding = feed().catch(() => {}) // what went wrong shows on the reading side
-  async function feed(): Promise<void> {
-    try {
-      for await (const chunk of input) {
-        if (isOver) return
-        // A copy: the stream keeps what it is given, and the window is used again.
-        await writer.write(chunk.slice() as Uint8Array<ArrayBuffer>)
-      }
-      await writer.close()
-    } catch (error) {
-      if (error instanceof TareError) inputError = error
-      await writer.abort(error)
-    }
-  }
-  try {
-    for (;;) {
-      const { done, value } = await reader.read()
-      if (done) break
-      yield value
-    }
-  } catch (error) {
-    if (inputError) throw inputError
-    const message = `the compressed data are damaged: ${error instanceof Error ? error.message : String(error)}`
-    failWith(codes.deflate, { ...place, message })
-  } finally {
-    isOver = true
-    reader.cancel().catch(() => {})
-    writer.abort().catch(() => {})
-    await feeding
-  }
 }
 
 /** The first `length` bytes of a member's content, or all of it when there is less. */
