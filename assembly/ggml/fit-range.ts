@@ -21,7 +21,7 @@ let gain: f64 = 0
 let triedScale: f64 = 0
 let triedOffset: f64 = 0
 
-export function fitScaleAndMin(values: usize, end: usize, limit: f64, start: f64, last: i32): void {
+export function fitScaleAndMin(values: usize, end: usize, limit: f64, start: f64, step: f64, last: i32): void {
   findSums(values, end)
   scale = 0
   min = -low
@@ -31,7 +31,7 @@ export function fitScaleAndMin(values: usize, end: usize, limit: f64, start: f64
     v128.store(at, f64x2.sub(v128.load(at), f64x2.splat(low)), toShifted)
   }
   for (let trial = 0; trial <= last; trial++) {
-    store<f64>(factors + ((<usize>trial) << 3), (limit + start + 0.1 * <f64>trial) / (high - low))
+    store<f64>(factors + ((<usize>trial) << 3), (limit + start + step * <f64>trial) / (high - low))
   }
   let bestGain: f64 = -Infinity
   for (let trial: i32 = 0; trial < last; trial += 4) {

@@ -21,5 +21,5 @@ export {
 } from './encode-iq23'
 export { encodeQ2_K, encodeQ3_K, encodeQ4_K, encodeQ5_K, encodeQ6_K } from './encode-k'
 export { encodeQ4_0, encodeQ4_1, encodeQ5_0, encodeQ5_1, encodeQ8_0 } from './encode-legacy'
-export { firstNonFinite } from './first-nonfinite'
+export { firstAtLeast } from './first-at-least'
 export { prepareLattice } from './lattice'

@@ -105,8 +105,6 @@ export interface ConvertOptions extends TensorOptions, RecodeOptions, MetadataOp
   readonly signal?: AbortSignal | undefined
   /** What an earlier plan for the same input found. */
   readonly resolved?: Resolved | undefined
-  /** Values that are looked at only to refuse what cannot be quantized are left to the `checks` of the conversion. */
-  readonly deferChecks?: boolean | undefined
   /** Called between two steps of planning, where much of what was needed so far no longer is. */
   readonly collectGarbage?: (() => void) | undefined
 }

@@ -137,7 +137,7 @@ async function planChange(source: Model, target: string, options: ConvertOptions
       for (const check of damageChecks) found.push(...(await check.run(how)))
       return found
     },
-    checks: [...damageChecks, ...(state.checks ?? [])],
+    checks: damageChecks,
     resolved: state.resolved ?? options.resolved ?? {},
     ...(choices && { choices }),
     threads,
@@ -234,7 +234,6 @@ const layoutKeys: ReadonlySet<keyof ConvertOptions> = new Set([
   'pool',
   'keepOrientation',
   'resolved',
-  'deferChecks',
 ])
 /** Done unless they are false. */
 const defaultOn: ReadonlySet<keyof ConvertOptions> = new Set(['stow', 'files'])

@@ -72,6 +72,5 @@ export async function planFor(
     ...added,
     ...(asked.quantize && { quantize: { ...asked.quantize, ...importance, onScan } }),
     ...{ pool, signal, collectGarbage, resolved },
-    deferChecks: true,
   })
 }

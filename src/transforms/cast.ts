@@ -1,6 +1,6 @@
 // Converts values to another element type. Each pair of types uses a conversion that rounds at most once and preserves as much of a value
 // as possible.
-import { alignUp } from '../bytes/index.js'
+import { alignUp, releaseWindow, takeWindow } from '../bytes/index.js'
 import { fillView, type ViewType, viewOf } from '../bytes/views.js'
 import { bf16, type DType, f16, f32, f64, i64, isReal, u64 } from '../dtypes/index.js'
 import { stickyDecoder } from '../dtypes/integers.js'
@@ -135,9 +135,9 @@ function pairwise(convert: Convert | undefined): Convert | undefined {
   return (source, target, count) => Math.floor(convert(source, target, count * 2) / 2)
 }
 
-/** Decodes and encodes in runs, so that intermediate values stay in the cache. */
+/** Decodes and encodes in runs, so that intermediate values stay in the cache, and in a window, where compiled kernels reach them. */
 function inRuns<T extends Float32Array | Float64Array>(
-  type: new (length: number) => T,
+  type: ViewType<T>,
   decode: (source: Uint8Array, target: T) => void,
   encode: (source: T, target: Uint8Array) => number,
   from: DType['group'],
@@ -145,13 +145,18 @@ function inRuns<T extends Float32Array | Float64Array>(
 ): Convert {
   const length = alignUp(4096, from.elements * to.elements)
   return (source, target, count) => {
-    const run = new type(Math.min(length, count))
-    for (let at = 0; at < count; at += length) {
-      const values = run.subarray(0, Math.min(length, count - at)) as T
-      decode(source.subarray(bytesFor(at, from)), values)
-      const bad = encode(values, target.subarray(bytesFor(at, to)))
-      if (bad >= 0) return at + bad
+    const window = takeWindow(length * type.BYTES_PER_ELEMENT)
+    const run = new type(window.buffer, window.byteOffset, Math.min(length, count))
+    try {
+      for (let at = 0; at < count; at += length) {
+        const values = run.subarray(0, Math.min(length, count - at)) as T
+        decode(source.subarray(bytesFor(at, from)), values)
+        const bad = encode(values, target.subarray(bytesFor(at, to)))
+        if (bad >= 0) return at + bad
+      }
+      return -1
+    } finally {
+      releaseWindow(window)
     }
-    return -1
   }
 }

@@ -12,7 +12,7 @@ import { mixOf } from '../../transforms/quantize/mixes/file-types.js'
 import { domainOf, type MethodChoice, planMethods } from '../../transforms/quantize/plan.js'
 import { type Clip, quantizeTensor, scanRange } from '../../transforms/quantize/quantize.js'
 import type { ConvertOptions, QuantizeSettings } from '../options.js'
-import type { InputCheck, Item, State } from './state.js'
+import type { Item, State } from './state.js'
 import { type Changes, change, typeOf } from './tensor-change.js'
 
 export interface Quantized {
@@ -21,8 +21,6 @@ export interface Quantized {
   readonly choices: readonly MethodChoice[]
   /** Of the tensors whose records state them, by their positions. */
   readonly ranges: ReadonlyMap<number, Clip>
-  /** Looks at the values of the other ones, where those are put off. */
-  readonly checks: readonly InputCheck[]
 }
 
 /** `decoded` are the tensors as they would be without quantizing. What is done is put into `changes`. */
@@ -48,10 +46,8 @@ export async function quantizeTensors(
   })
   const coded = chosen.filter(({ method }) => !floatMethod(method))
   const isScanned = settings.scan !== false && !settings.clip
-  const isPutOff = ({ method }: Chosen): boolean => options.deferChecks === true && !statesRange(method)
-  const putOff = isScanned ? coded.filter(isPutOff) : []
-  const now = isScanned ? coded.filter((each) => !isPutOff(each)) : []
-  const ranges = options.resolved?.ranges ?? (await scanAll(now, settings, options))
+  const stated = isScanned ? coded.filter(({ method }) => statesRange(method)) : []
+  const ranges = options.resolved?.ranges ?? (await scanAll(stated, settings, options))
   const bytes = coded.reduce((sum, { values }) => sum + values.data!.byteLength, 0)
   const worthwhile: RunThreads = {
     get pool() {
@@ -70,17 +66,10 @@ export async function quantizeTensors(
     tensors,
     choices: choices.filter(({ name }) => isWanted(name)),
     ranges,
-    checks: putOff.map(({ values, domain }) => ({
-      bytes: values.data!.byteLength,
-      async run({ signal }) {
-        await scanRange(values, domain, signal)
-        return []
-      },
-    })),
   }
 }
 
-/** ggml's types have no records. */
+/** ggml's types have no records; what they cannot hold is found while it is encoded, which saves reading everything twice. */
 const statesRange = (method: string): boolean => requireMethod(method).family !== 'ggml'
 
 /** MCF's reference program quantizes every matrix; ggml's leaves the choice to others. */

@@ -42,7 +42,6 @@ export async function recode(state: State): Promise<State> {
     ...(set.length > 0 && quantize.mode === 'reference' ? inOrderOfReference(recoded, set) : recoded),
     options: { ...options, set: [...set, ...(options.set ?? [])] },
     choices,
-    checks: quantized.checks,
     resolved: { ...options.resolved, ranges: quantized.ranges },
     notes: [...state.notes, ...idleMethod(choices, options)],
   }

@@ -33,8 +33,6 @@ export interface State {
   /** Which method each tensor takes, where tensors are quantized. */
   readonly choices?: readonly MethodChoice[]
   readonly threads: RunThreads
-  /** Looks at values that were put off. */
-  readonly checks?: readonly InputCheck[] | undefined
   readonly resolved?: Resolved | undefined
 }
 
@@ -42,7 +40,7 @@ export interface State {
 export interface InputCheck {
   /** How many bytes it reads, about. */
   readonly bytes: number
-  /** What is damaged. Values that cannot be written as planned are an error. */
+  /** What is damaged. */
   run(how: Omit<DamageOptions, 'only'>): Promise<readonly Finding[]>
 }
 

@@ -1,7 +1,7 @@
 // Block codecs: which decoder and encoder go with which block, and what all of them share: whole blocks, the incomplete last one, values that
 // no block can hold, and NaN.
 import { bitsOf, requireBytes } from '../../bytes/views.js'
-import { compiledDecoder, firstNonFinite } from '../../kernels/ggml/compiled.js'
+import { compiledDecoder, firstAtLeast, firstNonFinite } from '../../kernels/ggml/compiled.js'
 import { encoders } from '../../kernels/ggml/encoders.js'
 import {
   type BlockLayout,
@@ -80,6 +80,9 @@ const decoders: Readonly<Record<BlockName, DecodeBlocks>> = {
   q2_0: decodeQ2_0,
 }
 
+/** The bits of 1024. The scales of smaller values are finite in every type: the smallest level is an eighth, so none is above 8192. */
+const modest = 0x44800000
+
 /** The blocks that values can be encoded to. */
 export type { EncodableBlock }
 
@@ -134,11 +137,12 @@ function blockCodec(layout: BlockLayout, decode: DecodeBlocks, rows?: RowEncoder
     put: () => void,
     overflow = false,
   ): number {
-    const bad = firstNonFinite(source)
+    const isModest = firstAtLeast(source, modest) < 0
+    const bad = isModest ? -1 : firstNonFinite(source)
     if (bad >= 0) return bad
     requireBytes(target, blocks * group.bytes)
     put()
-    if (overflow) return -1
+    if (overflow || isModest) return -1
     for (let block = 0, at = 0; block < blocks; block++, at += group.bytes) {
       if (hasNonFiniteScale(target, at)) return indexOfLargest(source, block * group.elements, group.elements)
     }

@@ -1,6 +1,7 @@
 // The compiled decoders and encoders of ggml's common block types (assembly/ggml), each with its plain twin to fall back on; both give the same
 // bits. They work in the arena, directly on windows that lie there and on other data through a small tile.
 import { arenaMemory, takeWindow } from '../../bytes/index.js'
+import { bitsOf } from '../../bytes/views.js'
 import { instantiate, lazyModule } from '../load.js'
 import { type BlockLayout, blockBytes, type DecodeBlocks, type EncodeBlocks, type EncodeRow } from './layouts.js'
 import { wasmBase64 } from './wasm-bytes.js'
@@ -22,7 +23,7 @@ export interface GgmlModule {
   readonly run: Readonly<
     Record<CompiledDecoder | CompiledEncoder | CompiledRowEncoder | CompiledLatticeEncoder, Kernel>
   > & {
-    firstNonFinite(values: number, count: number): number
+    firstAtLeast(values: number, count: number, bits: number): number
     prepareLattice(
       tables: number,
       size: number,
@@ -137,22 +138,28 @@ function addressOf(values: Float32Array, first: number, count: number, tile: Flo
   return tile.byteOffset
 }
 
+/** The bits of an infinite magnitude; those of NaN are larger. */
+const infinity = 0x7f800000
+
 /** The index of the first value that is infinite or NaN, or -1. */
-export function firstNonFinite(values: Float32Array): number {
+export const firstNonFinite = (values: Float32Array): number => firstAtLeast(values, infinity)
+
+/** The index of the first value whose magnitude, as bits, is not below `bits`; NaN is above all others. -1 if there is none. */
+export function firstAtLeast(values: Float32Array, bits: number): number {
   const module = ggmlModule()
-  if (!module) return firstNonFinitePlain(values)
-  if (values.buffer === module.buffer) return module.run.firstNonFinite(values.byteOffset, values.length)
+  if (!module) return firstAtLeastPlain(values, bits)
+  if (values.buffer === module.buffer) return module.run.firstAtLeast(values.byteOffset, values.length, bits)
   for (let first = 0; first < values.length; first += tileValues) {
     const tile = values.subarray(first, first + tileValues)
     module.values.set(tile)
-    const bad = module.run.firstNonFinite(module.values.byteOffset, tile.length)
-    if (bad >= 0) return first + bad
+    const found = module.run.firstAtLeast(module.values.byteOffset, tile.length, bits)
+    if (found >= 0) return first + found
   }
   return -1
 }
 
-/** Only what is not finite differs from itself by something other than zero. */
-export function firstNonFinitePlain(values: Float32Array): number {
-  for (let i = 0; i < values.length; i++) if (values[i]! - values[i]! !== 0) return i
+export function firstAtLeastPlain(values: Float32Array, bits: number): number {
+  const codes = bitsOf(values)
+  for (let i = 0; i < codes.length; i++) if ((codes[i]! & 0x7fffffff) >= bits) return i
   return -1
 }

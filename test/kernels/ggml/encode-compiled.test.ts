@@ -5,8 +5,9 @@ import { releaseWindow, takeWindow } from '../../../src/bytes/index.js'
 import {
   type CompiledEncoder,
   compiledEncoder,
+  firstAtLeast,
+  firstAtLeastPlain,
   firstNonFinite,
-  firstNonFinitePlain,
 } from '../../../src/kernels/ggml/compiled.js'
 import { type BlockLayout, blockBytes, type EncodeBlocks, layouts } from '../../../src/kernels/ggml/layouts.js'
 import { encodeQ2_K, encodeQ3_K, encodeQ4_K, encodeQ5_K, encodeQ6_K } from '../../../src/kernels/ggml/plain/encode-k.js'
@@ -121,9 +122,25 @@ describe('the first value that no block can hold', () => {
         const wanted = patterns.findIndex((pattern) => ((pattern >>> 23) & 0xff) === 0xff)
         expect(firstNonFinite(values)).toBe(wanted)
         expect(firstNonFinite(values.slice())).toBe(wanted)
-        expect(firstNonFinitePlain(values)).toBe(wanted)
+        expect(firstAtLeastPlain(values, 0x7f800000)).toBe(wanted)
       }),
     )
+    releaseWindow(window)
+  })
+
+  it('is found for any limit', () => {
+    const window = takeWindow(4 * 200)
+    const values = new Float32Array(window.buffer, window.byteOffset, 190)
+    const limit = Math.fround(1024)
+    const bits = new Uint32Array(Float32Array.of(limit).buffer)[0]!
+    for (const value of [1023.99, 1024, -1024, -1023.99, Infinity, -Infinity, Number.NaN]) {
+      values.fill(1)
+      values[177] = value
+      const wanted = Math.abs(Math.fround(value)) < limit ? -1 : 177
+      expect(firstAtLeast(values, bits)).toBe(wanted)
+      expect(firstAtLeast(values.slice(), bits)).toBe(wanted)
+      expect(firstAtLeastPlain(values, bits)).toBe(wanted)
+    }
     releaseWindow(window)
   })
 

@@ -9,10 +9,11 @@ export interface ScaleAndMin {
   min: number
 }
 
-/** How the scales to try are laid out: from `limit + start` steps over the range on, in tenths. */
+/** How the scales to try are laid out: from `limit + start` steps over the range on, `step` apart. `count` is the number of the last one. */
 export interface Trials {
   readonly limit: number
   readonly start: number
+  readonly step: number
   readonly count: number
 }
 
@@ -41,7 +42,7 @@ export function fitScaleAndMin(
   result.scale = (high - low) / trials.limit
   let bestGain = Number.NEGATIVE_INFINITY
   for (let trial = 0; trial <= trials.count; trial++) {
-    const factor = (trials.limit + trials.start + 0.1 * trial) / (high - low)
+    const factor = (trials.limit + trials.start + trials.step * trial) / (high - low)
     if (!tryCodes(values, from, count, trials.limit, factor, low) || sums.gain <= bestGain) continue
     bestGain = sums.gain
     result.scale = sums.scale
