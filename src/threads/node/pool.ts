@@ -31,7 +31,7 @@ export function openPool(options: PoolOptions = {}): WorkerPool | undefined {
 }
 
 /** Threads work in windows and make little garbage: less room for it keeps the memory of many threads small. */
-const maxYoungGenerationSizeMb = 4
+const maxYoungGenerationSizeMb = 2
 
 /** Runs a file as a thread of a pool. */
 export function startWorker(url: URL, events: ThreadEvents): Thread {
