@@ -23,7 +23,8 @@ export const quantizeFlags = defineFlags({
   imatrix: {
     group: 'Quantizing',
     value: '<file>',
-    description: "for ggml's types, weight errors by this importance matrix of llama.cpp (GGUF or .dat)",
+    description:
+      'weight errors by this importance matrix of llama.cpp (GGUF or .dat); not for int8, int4 and --reference-exact of MCF',
   },
   referenceExact: {
     group: 'Quantizing',

@@ -48,11 +48,11 @@ export async function measureOptions(tensor: Tensor, options: MeasureOptions): P
 async function relativeError(
   samples: readonly Sample[],
   method: string,
-  { mode, codes, isGgml, signal }: MeasureOptions,
+  { mode, codes, signal }: MeasureOptions,
 ): Promise<number> {
   let [error, energy] = [0, 0]
   for (const { rows, importance } of samples) {
-    const quantized = quantizeTensor(rows, method, { mode, codes, ...(isGgml && { importance }) })
+    const quantized = quantizeTensor(rows, method, { mode, codes, importance })
     const coded = { ...quantized, data: bytesPayload(await readPayload(quantized.data!, signal)) }
     const [before, after] = [
       await numbersOf(rows, signal),

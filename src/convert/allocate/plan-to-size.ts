@@ -71,7 +71,7 @@ async function measureAll(
   const total = tensors.length
   const measured: Option[][] = []
   for (const tensor of tensors) {
-    const weights = isGgml ? importance?.get(tensor.name) : undefined
+    const weights = importance?.get(tensor.name)
     measured.push(await measureOptions(tensor, { isGgml, importance: weights, mode, codes, signal }))
     onScan?.({ done: measured.length, total, path: tensor.name })
   }

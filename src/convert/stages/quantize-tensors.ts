@@ -106,7 +106,7 @@ function quantize(
   const trial = scan === false && needsWeights(known) ? new Float32Array(values.shape.at(-1) ?? 0) : undefined
   const quantized = quantizeTensor(values, method, {
     ...{ mode, codes, clip, domain, range, threads },
-    importance: isBlock ? (importance?.get(values.name) ?? trial) : undefined,
+    importance: importance?.get(values.name) ?? trial,
   })
   if (quantized.extra?.quantInfo !== undefined || isBlock) return quantized
   return { ...quantized, extra: { ...quantized.extra, quantInfo: { domain, minClip: 'NaN', maxClip: 'NaN' } } }

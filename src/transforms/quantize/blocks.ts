@@ -17,6 +17,7 @@ import {
   type TileKernels,
   tileBlocks,
 } from '../../kernels/mcf/index.js'
+import { reweighBlocks, reweighSupers } from '../../kernels/mcf/weighted.js'
 import { lazyPayload, type Payload } from '../../model/index.js'
 import { loadTile, type Matrix, refuseBlock, type Tile, tilesOf } from './tiles.js'
 
@@ -26,6 +27,8 @@ export type Mode = 'search' | 'reference'
 export interface Manner {
   readonly mode: Mode
   readonly codes: CodeSet
+  /** How much the error of each column counts; default: all the same. */
+  readonly importance?: Float32Array | undefined
 }
 
 /** Payloads up to this size are produced in one pass. */
@@ -194,8 +197,20 @@ function quantizeTile(job: Job, tile: Tile, room: Piece): Piece {
       ? kernels.searchBlocks(bits, manner.codes, halves)
       : kernels.searchSupers(bits, manner.codes, tile, halves, subScales)
   if (bad >= 0) refuseBlock(matrix, tile, bad)
+  if (manner.importance) {
+    const weighted = { values: tile.values, shape: tile, weights: weightsOf(manner.importance, tile) }
+    if (method.family === 'q') reweighBlocks(bits, manner.codes, weighted, halves)
+    else reweighSupers(bits, manner.codes, weighted, halves, subScales)
+  }
   kernels.encode(bits, manner.codes, blockScales(method, tile.perRow, halves, subScales), codes)
   return piece
+}
+
+/** The weights of a tile's columns, zeros for the padding. */
+function weightsOf(importance: Float32Array, { firstColumn, perRow }: Tile): Float32Array {
+  const weights = new Float32Array(perRow * blockValues)
+  weights.set(importance.subarray(firstColumn, firstColumn + weights.length))
+  return weights
 }
 
 function blockScales(method: Method, perRow: number, halves: Uint16Array, subScales: Uint8Array): Float32Array {

@@ -36,7 +36,10 @@ export interface QuantizeOptions {
   readonly range?: Clip | undefined
   /** int8 and int4 can have a zero point, for activations. */
   readonly domain?: Domain | undefined
-  /** How much the error of each column counts: for ggml's types. One after another for a tensor of several matrices. */
+  /**
+   * How much the error of each column counts, one after another for a tensor of several matrices. For ggml's types, and for q* and k* in
+   * search mode.
+   */
   readonly importance?: Float32Array | undefined
   /** Memory limits, for tests. */
   readonly limits?: BlockLimits | undefined
@@ -56,6 +59,9 @@ export function quantizeTensor(tensor: Tensor, methodName: string, options: Quan
   const size = quantizedSize(method, tensor.shape, domain)
   if (size === undefined)
     refuse(`[${tensor.shape.join(', ')}] is not a shape for ${method.id}, which takes matrices only`)
+  const columns = tensor.shape.at(-1) ?? 0
+  if (options.importance && isSearched(method, mode) && options.importance.length !== columns)
+    refuse(`there are ${options.importance.length} importance weights for this tensor, which has ${columns} columns`)
   const dtype = dtypeById(method.id) as DType
   const info = quantInfo(clip ?? range, clip !== undefined, domain)
   const extra = { ...withoutQuantInfo(tensor), ...(info && { quantInfo: { ...info } }) }
@@ -63,6 +69,9 @@ export function quantizeTensor(tensor: Tensor, methodName: string, options: Quan
   if (!tensor.data) return quantized
   return { ...quantized, data: payloadOf(method, tensor, floatsOf(tensor), options) }
 }
+
+/** Whether scales are searched for, so that weights of columns matter. */
+const isSearched = ({ family }: Method, mode: Mode = 'search'): boolean => family !== 'int' && mode === 'search'
 
 /** ggml types have no records. Without importance weights and in search mode they are plain casts. */
 function inBlocks(
@@ -106,7 +115,7 @@ function payloadOf(method: Method, tensor: Tensor, values: Payload, options: Qua
   }
   const [rows, columns] = tensor.shape as [number, number]
   const layout = blockLayout(method, tensor.shape)!
-  const manner: Manner = { mode, codes }
+  const manner: Manner = { mode, codes, ...(isSearched(method, mode) && { importance: options.importance }) }
   const matrix: Matrix = { tensor, type: method.id, rows, columns, values, clip }
   const payload = blockPayload(method, layout, matrix, manner, limits)
   const inBands = (pool: WorkerPool): Payload | undefined =>

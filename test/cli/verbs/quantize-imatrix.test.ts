@@ -41,6 +41,26 @@ describe('--imatrix', () => {
     expect(weighted[1].rmse).toBe(plain[1].rmse)
   })
 
+  it.each(['q4', 'k4', 'k3', 'k2'])("weighs MCF's %s as well", async (method) => {
+    const [weighted, other] = (await quantize('w.mcf', '--method', method, '--imatrix', gguf)).quality.tensors
+    // Both measured by the same weights.
+    const args = [
+      at('model.safetensors'),
+      '-o',
+      at('r.mcf'),
+      '--method',
+      method,
+      '--imatrix',
+      gguf,
+      '--reference-exact',
+    ]
+    const [reference] = (await json('quantize', ...args, '--report')).quality.tensors
+    const [plain, plainOther] = (await quantize('p.mcf', '--method', method)).quality.tensors
+    expect(weighted.weightedRmse).toBeLessThan(reference.weightedRmse)
+    expect(weighted.rmse).toBeGreaterThan(plain.rmse)
+    expect(other.rmse).toBe(plainOther.rmse)
+  })
+
   it('takes both forms', async () => {
     for (const [name, matrix] of [
       ['c.gguf', gguf],
