@@ -141,6 +141,7 @@ export {
   type OverviewOptions,
   type Pooled,
   poolTensor,
+  poolTensorSizes,
   poolWindow,
   previewTensor,
   quantileShares,

@@ -47,3 +47,32 @@ export function writeMillion(path, count = 1_000_000) {
   )
   writeFile(path, `{${entries.join(',')}}`, count, new Uint8Array(1 << 20))
 }
+
+/** A GGUF file with one matrix of q4_k: blocks of 256 values in 144 bytes, with made-up scales and codes. */
+export function writeQuantized(path) {
+  const text = (value) => {
+    const bytes = Buffer.from(value)
+    return Buffer.concat([u64(bytes.byteLength), bytes])
+  }
+  const u32 = (value) => Buffer.from(Uint32Array.of(value).buffer)
+  const u64 = (value) => Buffer.from(BigUint64Array.of(BigInt(value)).buffer)
+  const [stringType, q4k] = [8, 12]
+  const header = Buffer.concat([
+    ...[Buffer.from('GGUF'), u32(3), u64(1), u64(1)],
+    ...[text('general.architecture'), u32(stringType), text('llama')],
+    ...[text('layer.weight'), u32(2), u64(columns), u64(rows), u32(q4k), u64(0)],
+  ])
+  const blocks = new Uint8Array(((rows * columns) / 256) * 144)
+  const halves = new Uint16Array(blocks.buffer)
+  let state = 1
+  for (let i = 0; i < blocks.length; i++) {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    blocks[i] = state >>> 24
+  }
+  // The two scales of a block: 2^-8 and 2^-5.
+  for (let i = 0; i < halves.length; i += 72) halves.set([0x1c00, 0x2800], i)
+  const padding = Buffer.alloc((32 - (header.byteLength % 32)) % 32)
+  const file = openSync(path, 'w')
+  for (const part of [header, padding, blocks]) writeSync(file, part)
+  closeSync(file)
+}

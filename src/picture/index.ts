@@ -35,7 +35,7 @@ export {
   inkOn,
   noValue,
 } from './parts/colors.js'
-export { modelTree, type TreeNode } from './parts/model-tree.js'
+export { isTooFine, modelTree, modelTreeSteps, type TreeNode } from './parts/model-tree.js'
 export { type Moments, makeScale, momentsOf, type Scale, type ScaleKind, scaleFor, scaleKinds } from './parts/scales.js'
 export { type Box, squarify } from './parts/squarify.js'
 export { countLabel, indexTicks, label as valueLabel, sizeLabel, ticksBetween } from './parts/ticks.js'

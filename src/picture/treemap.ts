@@ -19,7 +19,7 @@ import {
   textWidth,
 } from './drawing.js'
 import { categories, inkOn } from './parts/colors.js'
-import { modelTree, type TreeNode } from './parts/model-tree.js'
+import { isTooFine, modelTree, type TreeNode } from './parts/model-tree.js'
 import { type Box, squarify } from './parts/squarify.js'
 import { countLabel, sizeLabel } from './parts/ticks.js'
 import { visibleText } from './parts/visible-text.js'
@@ -57,11 +57,7 @@ export function drawTreemap(model: Model, options: TreemapOptions = {}): Drawing
   return { ...size, title, description: `Treemap of ${title}: ${subtitle}. ${share}`, shapes }
 }
 
-const typeOf = (node: TreeNode): string => {
-  const leaf = node.tensor ?? node.children[0]
-  if (!leaf) return ''
-  return 'dtype' in leaf ? (leaf.encoding ?? leaf.dtype).id : typeOf(leaf)
-}
+const typeOf = ({ top }: TreeNode): string => (top ? (top.encoding ?? top.dtype).id : '')
 
 /** Most bytes first. */
 function bytesByType({ tensors }: Model): ReadonlyMap<string, number> {
@@ -92,7 +88,8 @@ function drawChildren(
     if (inner.width * inner.height < minArea) continue
     const color = colorOf.get(typeOf(child)) ?? faint
     const name = visibleText(child.name)
-    if (child.children.length === 0) drawLeaf(child, name, inner, color, shapes)
+    if (isTooFine(child, inner.width * inner.height, minArea)) drawLeaf(child, name, inner, color, shapes)
+    else if (child.children.length === 0) drawLeaf(child, name, inner, color, shapes)
     else if (child.children.length === 1 && child.children[0]!.tensor)
       drawLeaf(child.children[0]!, joined(name, visibleText(child.children[0]!.name)), inner, color, shapes)
     else if (inner.width < 8 || inner.height < 8) shapes.push({ kind: 'rect', ...inner, fill: color, border: paper })

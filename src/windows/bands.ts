@@ -3,7 +3,7 @@
 import { checkAborted, releaseWindow, takeEvenWindow } from '../bytes/index.js'
 import type { Tensor } from '../model/index.js'
 import { fileOf } from './plane.js'
-import { openSpans } from './spans.js'
+import { openSpans, type Spans } from './spans.js'
 
 /** How much of a tensor a sample takes. */
 export interface SampleOptions {
@@ -48,18 +48,46 @@ export async function* sampleBands(
     const rows = Math.ceil(length / width)
     return Math.min(Math.floor(((band + 0.5) * height) / count) - Math.floor(rows / 2), height - rows) * width
   }
-  const spans = openSpans(tensor, signal)
-  const window = takeEvenWindow(4 * length)
+  const lanes = [makeLane(tensor, length, signal)]
+  const atOnce = lanes[0]!.spans.isRandom ? Math.min(readsAtOnce, count) : 1
+  while (lanes.length < atOnce) lanes.push(makeLane(tensor, length, signal))
+  const read = (band: number): void => {
+    const lane = lanes[band % lanes.length]!
+    lane.first = Math.max(0, start(band))
+    lane.arrival = lane.spans.read(lane.first, lane.values)
+    lane.arrival.catch(() => {}) // thrown when it is its turn
+  }
   try {
-    const values = new Float32Array(window.buffer, window.byteOffset, length)
+    for (let band = 0; band < lanes.length; band++) read(band)
     for (let band = 0; band < count; band++) {
       checkAborted(signal, fileOf(tensor))
-      const first = Math.max(0, start(band))
-      await spans.read(first, values)
+      const { first, values, arrival } = lanes[band % lanes.length]!
+      await arrival
       yield { first, values }
+      if (band + lanes.length < count) read(band + lanes.length)
     }
   } finally {
-    releaseWindow(window)
-    await spans.close()
+    await Promise.allSettled(lanes.map(({ arrival }) => arrival))
+    for (const { window, spans } of lanes) {
+      releaseWindow(window)
+      await spans.close()
+    }
   }
+}
+
+/** Bands that are on their way together: each is a trip to another process, or to a server. */
+const readsAtOnce = 4
+
+interface Lane {
+  readonly spans: Spans
+  readonly window: Uint8Array
+  readonly values: Float32Array
+  first: number
+  arrival: Promise<void>
+}
+
+function makeLane(tensor: Tensor, length: number, signal: AbortSignal | undefined): Lane {
+  const window = takeEvenWindow(4 * length)
+  const values = new Float32Array(window.buffer, window.byteOffset, length)
+  return { spans: openSpans(tensor, signal), window, values, first: 0, arrival: Promise.resolve() }
 }

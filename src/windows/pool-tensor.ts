@@ -29,21 +29,35 @@ export async function poolTensor(
   height: number,
   options: OverviewOptions = {},
 ): Promise<Pooled> {
+  const [pooled] = await poolTensorSizes(tensor, [[width, height]], options)
+  return pooled!
+}
+
+/** Several overviews from one pass: for example a map, and the norms of rows and columns beside it. */
+export async function poolTensorSizes(
+  tensor: Tensor,
+  sizes: readonly (readonly [width: number, height: number])[],
+  options: OverviewOptions = {},
+): Promise<Pooled[]> {
   const { stored, isTurned } = storedFor(tensor)
   const matrix = storedMatrix(stored)
-  const [rows, columns] = cellCounts(stored, isTurned ? width : height, isTurned ? height : width)
-  const pool = createPool(matrix.height, matrix.width, rows, columns)
+  const pools = sizes.map(([width, height]) => {
+    const [rows, columns] = cellCounts(stored, isTurned ? width : height, isTurned ? height : width)
+    return createPool(matrix.height, matrix.width, rows, columns)
+  })
   const total = matrix.height * matrix.width
   let done = 0
   for await (const chunk of decodedPayload(stored, 'f32')!.chunks(defaultWindow, options.signal)) {
     checkAborted(options.signal, fileOf(tensor))
     const values = viewOf(Float32Array, chunk, chunk.byteLength / 4)
-    pool.add(done, values)
+    for (const pool of pools) pool.add(done, values)
     done += values.length
     options.onProgress?.({ done, total, path: tensor.name })
   }
-  const pooled = pool.finish(false)
-  return isTurned ? transposedCells(pooled) : pooled
+  return pools.map((pool) => {
+    const pooled = pool.finish(false)
+    return isTurned ? transposedCells(pooled) : pooled
+  })
 }
 
 /** The same from a few bands of rows, each of which stands for its neighbours: a first look at a large tensor. Marked as a sample. */

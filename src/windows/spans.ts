@@ -11,6 +11,8 @@ import { castTensor } from '../transforms/cast.js'
 import { fileOf } from './plane.js'
 
 export interface Spans {
+  /** Runs can be asked for in any order, also by several at once that have spans of their own. */
+  readonly isRandom: boolean
   /** Fills `target` with the values from stored element `first` on. */
   read(first: number, target: Float32Array): Promise<void>
   /** Gives buffers back. */
@@ -31,6 +33,7 @@ export function openSpans(tensor: Tensor, signal?: AbortSignal): Spans {
   const { regions } = type
   if (!regions) return decodedSpans(type, data, signal)
   return {
+    isRandom: true,
     read: (first, target) => regions.decode(data as RegionReader, tensor.shape, first, target, signal),
     async close() {},
   }
@@ -48,11 +51,13 @@ function decodedSpans({ codec, group }: DType, data: Payload, signal: AbortSigna
       buffer = takeEvenWindow(length)
     }
     const target = buffer.subarray(0, length)
-    await source.readInto(start! + offset, target, { signal })
+    // A window ends here: a server is not asked for what lies behind it, which browsers would hold in memory.
+    await source.readInto(start! + offset, target, { signal, isLast: true })
     return target
   }
   let scratch = new Float32Array()
   return {
+    isRandom: true,
     async read(first, target) {
       const skip = first % group.elements
       const offset = ((first - skip) / group.elements) * group.bytes
@@ -86,6 +91,7 @@ function streamedSpans(values: Payload, signal: AbortSignal | undefined): Spans 
   let chunk: Uint8Array = new Uint8Array()
   let start = 0
   return {
+    isRandom: false,
     async read(first, target) {
       for (let at = 4 * first, done = 0; done < target.byteLength; ) {
         while (at >= start + chunk.byteLength) {

@@ -19,6 +19,12 @@ export interface Port {
   addEventListener(type: 'message', listener: (event: { readonly data: Request }) => void): void
 }
 
+/** Lets the worker take other requests before it goes on. */
+export async function pause(signal: AbortSignal): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, 0))
+  signal.throwIfAborted()
+}
+
 interface Waiting {
   readonly id: number
   readonly name: string

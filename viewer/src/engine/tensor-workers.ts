@@ -20,6 +20,9 @@ function leastBusy(): WorkerClient {
   return worker
 }
 
+/** Starting one takes as long as the first picture: it can be done before anybody asks. */
+export const prepareTensorWorker = (): void => void leastBusy()
+
 export function askTensor<N extends keyof TileCalls>(
   name: N,
   question: TileCalls[N]['ask'] & { readonly tensor: TensorRef },

@@ -1,6 +1,6 @@
-// Where the bytes of a model are, as boxes: layers, in them blocks, in them tensors. Boxes too small to see are left out, so that a model
-// of a million tensors has as many boxes as fit the screen.
-import { type Box, type Model, modelTree, squarify, type Tensor, type TreeNode } from 'tare/kit'
+// Where the bytes of a model are, as boxes: layers, in them blocks, in them tensors. What is too small to see is one box with what is around
+// it, so that a model of a million tensors has as many boxes as fit the screen.
+import { type Box, isTooFine, type Model, modelTreeSteps, squarify, type Tensor, type TreeNode } from 'tare/kit'
 
 export interface TreemapBox extends Box {
   readonly name: string
@@ -8,8 +8,11 @@ export interface TreemapBox extends Box {
   /** 1: a layer, with room for its name above what is in it. */
   readonly depth: number
   readonly isLeaf: boolean
-  /** Of a tensor. */
+  /** Of a tensor, or of the largest where many are one box. */
+  readonly type: string
   readonly tensor?: { readonly name: string; readonly type: string; readonly shape: readonly number[] } | undefined
+  /** Tensors that are shown as this one box, and a filter that leaves them in the table. */
+  readonly many?: { readonly count: number; readonly filter: string } | undefined
 }
 
 /** In pixels. */
@@ -18,34 +21,64 @@ const maxBoxes = 4000
 const titleHeight = 16
 const gap = 1
 
-export function layOutTreemap(model: Model, width: number, height: number): TreemapBox[] {
+/** `pause` is awaited every few milliseconds while a large model is grouped. */
+export async function layOutTreemap(
+  model: Pick<Model, 'tensors'>,
+  width: number,
+  height: number,
+  pause: () => Promise<void>,
+): Promise<TreemapBox[]> {
+  const steps = modelTreeSteps(model)
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done) return placeBoxes(value, width, height)
+    await pause()
+  }
+}
+
+function placeBoxes(root: TreeNode, width: number, height: number): TreemapBox[] {
   const boxes: TreemapBox[] = []
-  const place = (given: TreeNode, box: Box, depth: number): void => {
-    const node = unwrapped(given)
-    if (boxes.length >= maxBoxes || box.width * box.height < minArea) return
-    const { tensor, children } = node
-    const isLeaf = children.length === 0
-    if (depth > 0) boxes.push({ ...box, name: node.name, bytes: node.bytes, depth, isLeaf, tensor: factsOf(tensor) })
+  const place = (given: TreeNode, box: Box, depth: number, above: string): void => {
+    const area = box.width * box.height
+    if (boxes.length >= maxBoxes || area < minArea) return
+    const isFine = depth > 0 && isTooFine(given, area, minArea)
+    const node = isFine ? given : unwrapped(given, above)
+    const { name, bytes, tensor, top } = node
+    const isLeaf = isFine || tensor !== undefined
+    const path = above === '' ? name : `${above}.${name}`
+    if (depth > 0) {
+      const many = isFine ? { count: node.tensors, filter: filterFor(path, top?.name ?? '') } : undefined
+      boxes.push({ ...box, name, bytes, depth, isLeaf, type: typeOf(top), tensor: factsOf(tensor), many })
+    }
     if (isLeaf) return
+    const { children } = node
     const inner = depth === 0 ? box : inside(box, depth)
     const places = squarify(
-      children.map(({ bytes }) => bytes),
+      children.map((child) => child.bytes),
       inner,
     )
-    for (const [i, child] of children.entries()) place(child, places[i]!, depth + 1)
+    for (const [i, child] of children.entries()) place(child, places[i]!, depth + 1, path)
   }
-  place(modelTree(model), { x: 0, y: 0, width, height }, 0)
+  place(root, { x: 0, y: 0, width, height }, 0, '')
   return boxes
 }
 
-/** A group of one is that one, under both names. */
-function unwrapped(node: TreeNode): TreeNode {
-  const [only, ...others] = node.children
-  return only?.tensor && others.length === 0 ? { ...only, name: `${node.name}.${only.name}` } : node
+/** A group of one is that one, under all of its name that is not above. */
+function unwrapped(node: TreeNode, above: string): TreeNode {
+  const { tensors, tensor, top } = node
+  if (tensors !== 1 || tensor || !top) return node
+  const name = top.name.startsWith(`${above}.`) ? top.name.slice(above.length + 1) : top.name
+  return { ...node, name, tensor: top }
 }
 
+const typeOf = (tensor: Tensor | undefined): string => (tensor ? (tensor.encoding ?? tensor.dtype).id : '')
+
 const factsOf = (tensor: Tensor | undefined): TreemapBox['tensor'] =>
-  tensor && { name: tensor.name, type: (tensor.encoding ?? tensor.dtype).id, shape: tensor.shape }
+  tensor && { name: tensor.name, type: typeOf(tensor), shape: tensor.shape }
+
+/** Names with this beginning; characters that mean something else there match any one character, and so does what stands for a slash. */
+const filterFor = (path: string, name: string): string =>
+  `${path.replace(name.includes('/') ? /[^\w-]/g : /[^\w.-]/g, '?')}*`
 
 /** Leaves room for a name where there is some. */
 function inside({ x, y, width, height }: Box, depth: number): Box {

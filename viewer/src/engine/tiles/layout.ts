@@ -44,6 +44,12 @@ export function overviewLevel({ rows, columns }: PlaneSize, maxCells = 2 ** 20):
   return level
 }
 
+const maxForNorms = 2 ** 28
+
+/** Of larger planes, the norms of rows and columns stay those of the overview's cells. */
+export const canHaveNorms = ({ rows, columns }: PlaneSize): boolean =>
+  rows * columns <= maxForNorms && Math.max(rows, columns) < 2 ** 24
+
 export function visibleTiles(view: MapView, size: ViewSize, plane: PlaneSize, level: number): TileRange {
   const pixels = 2 ** view.zoom
   const span = tileSize * 2 ** level

@@ -23,10 +23,17 @@ const directions: Readonly<Record<string, Direction>> = {
   j: 'down',
 }
 
-function describe({ name, bytes, tensor }: TreemapBox, error: string | undefined): string {
+function describe({ name, bytes, tensor, many }: TreemapBox, error: string | undefined): string {
+  if (many) return `${visible(name)} · ${countLabel(many.count)} tensors · ${sizeLabel(bytes)}`
   if (!tensor) return `${visible(name)} · ${sizeLabel(bytes)}`
   const facts = [visible(tensor.name), typeLabel(tensor.type), shapeLabel(tensor.shape), sizeLabel(bytes)]
   return (error === undefined ? facts : [...facts, error]).join(' · ')
+}
+
+/** The tensor, or the table of those that are one box. */
+function show({ tensor, many }: TreemapBox): void {
+  if (tensor) goTo('tensor', tensor.name)
+  else if (many) goTo('tensors', undefined, { q: many.filter })
 }
 
 /** Nearly every name ends in it, and few boxes have room for it. */
@@ -106,11 +113,11 @@ export function Treemap({ model }: ScreenProps) {
               </div>
             )
           const leaf = leafOf.get(box)!
-          const { paper, ink } = errors?.color(box.tensor?.name ?? '') ?? colorOf(box.tensor?.type ?? '')
+          const { paper, ink } = errors?.color(box.tensor?.name ?? '') ?? colorOf(box.type)
           const error = errorOf(box)
           return (
             <button
-              key={`${box.x} ${box.y} ${box.tensor?.name}`}
+              key={`${box.x} ${box.y} ${box.tensor?.name ?? box.name}`}
               type="button"
               data-leaf={leaf}
               tabIndex={leaf === at ? 0 : -1}
@@ -118,7 +125,7 @@ export function Treemap({ model }: ScreenProps) {
               style={{ ...place, background: paper, color: ink }}
               onFocus={() => setAt(leaf)}
               onPointerEnter={() => setHovered(box)}
-              onClick={() => box.tensor && goTo('tensor', box.tensor.name)}
+              onClick={() => show(box)}
             >
               {box.width > 40 && box.height > 15 && shortName(box.name)}
               {error !== undefined && box.width > 48 && box.height > 40 && <small data-error={error} />}

@@ -76,8 +76,10 @@ export function drawMap(context: CanvasRenderingContext2D, scene: MapScene, rati
   if (overview && !isCovered(scene)) {
     const cells = overview.columns / plane.columns
     context.imageSmoothingEnabled = pixels < cells * ratio
-    const key = `${scene.paintKey} overview`
-    draw(paintedOf(overview, scene.figure, scene.overviewScale, palette, key), 0, 0, plane.columns, plane.rows)
+    // Its scale is its own: zooming does not paint it again.
+    const { overviewScale: scale, figure } = scene
+    const key = `${palette.name} ${scale.kind} ${scale.low} ${scale.high} ${figure}`
+    draw(paintedOf(overview, figure, scale, palette, key), 0, 0, plane.columns, plane.rows)
   }
   drawTiles(context, scene, draw, ratio)
   if (pixels >= 6 && scene.blockWidth) drawBlocks(context, scene, x, y)
@@ -86,6 +88,10 @@ export function drawMap(context: CanvasRenderingContext2D, scene: MapScene, rati
   context.restore()
   drawMargins(context, scene, x, y)
 }
+
+/** Nothing that is read later changes the picture. */
+export const isSharp = (scene: MapScene): boolean =>
+  scene.range ? isCovered(scene) : scene.overview !== undefined && !scene.overview.isSample
 
 /** Tiles hide all of the overview: drawing it as well would take half of a frame. */
 function isCovered({ range, tile }: MapScene): boolean {

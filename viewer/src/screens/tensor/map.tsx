@@ -18,7 +18,7 @@ import { TileStore } from '../../engine/tiles/tile-store.js'
 import { useSize } from '../../parts/use-size.js'
 import { address, setQuery } from '../../state/location.js'
 import { isDark } from '../../state/theme.js'
-import { type Cursor, drawMap } from './draw-map.js'
+import { type Cursor, drawMap, isSharp, type MapScene } from './draw-map.js'
 import { listenForGestures } from './gestures.js'
 import type { MapControl } from './map-keys.js'
 import { type Known, scaleAt } from './scale-of-level.js'
@@ -43,6 +43,14 @@ interface MapProps {
 const maxMargin = 56
 /** What an address without a place says. */
 const nowhere = ',,'
+
+const mapColors = (dark: boolean): MapScene['colors'] => ({
+  paper: dark ? '#14171c' : '#ffffff',
+  empty: dark ? '#1b1f26' : '#f5f6f8',
+  ink: dark ? '#a6aeba' : '#565e69',
+  line: dark ? 'rgb(0 0 0 / 45%)' : 'rgb(0 0 0 / 35%)',
+  bar: dark ? '#4d7fb8' : '#8fb4dd',
+})
 
 export function HeatMap(props: MapProps) {
   const { info, plane, settings, data, values, far, cursor, label } = props
@@ -99,34 +107,26 @@ export function HeatMap(props: MapProps) {
     const scale = scaleAt(settings.scale, level, values, far, settings.sigmas)
     const overviewScale = scaleAt(settings.scale, Math.max(level, data.overviewLevel), values, far, settings.sigmas)
     const colorMap = (settings.colors && colorMapNamed(settings.colors)) || colorsFor(scale)
-    drawMap(
-      element.getContext('2d')!,
-      {
-        view: current,
-        size,
-        margin,
-        plane,
-        range,
-        tile: (row, column) => store.get(level, row, column),
-        figure,
-        scale,
-        overviewScale,
-        palette: paletteOf(colorMap),
-        paintKey: `${colorMap.name} ${scale.kind} ${scale.low} ${scale.high} ${figure}`,
-        overview: settings.layer === 'values' ? data.overview : undefined,
-        norms: data.norms,
-        blockWidth: info.group && info.group.elements > 1 ? info.group.elements : undefined,
-        cursor,
-        colors: {
-          paper: dark ? '#14171c' : '#ffffff',
-          empty: dark ? '#1b1f26' : '#f5f6f8',
-          ink: dark ? '#a6aeba' : '#565e69',
-          line: dark ? 'rgb(0 0 0 / 45%)' : 'rgb(0 0 0 / 35%)',
-          bar: dark ? '#4d7fb8' : '#8fb4dd',
-        },
-      },
-      ratio,
-    )
+    const scene: MapScene = {
+      view: current,
+      size,
+      margin,
+      plane,
+      range,
+      tile: (row, column) => store.get(level, row, column),
+      figure,
+      scale,
+      overviewScale,
+      palette: paletteOf(colorMap),
+      paintKey: `${colorMap.name} ${scale.kind} ${scale.low} ${scale.high} ${figure}`,
+      overview: settings.layer === 'values' ? data.overview : undefined,
+      norms: data.norms,
+      blockWidth: info.group && info.group.elements > 1 ? info.group.elements : undefined,
+      cursor,
+      colors: mapColors(dark),
+    }
+    drawMap(element.getContext('2d')!, scene, ratio)
+    element.dataset.sharp = String(isSharp(scene))
   }
   // Not with every rendering: progress, for example, changes nothing here.
   const { scale, sigmas, colors, cells } = settings

@@ -4,7 +4,7 @@ import type { SampleStats } from 'tare'
 import type { TensorInfo } from '../../engine/rooms/tensor/tensor.js'
 import type { Norms, Overview, Plane } from '../../engine/rooms/tensor/tiles.js'
 import { askTensor } from '../../engine/tensor-workers.js'
-import { overviewLevel } from '../../engine/tiles/layout.js'
+import { canHaveNorms, overviewLevel } from '../../engine/tiles/layout.js'
 import { isAborted, type Progress, priorities } from '../../engine/wire.js'
 
 export interface TensorData {
@@ -20,8 +20,6 @@ export interface TensorData {
 
 /** A first look is worth its reads only where the whole takes longer. */
 const minForPreview = 2 ** 21
-/** Norms of rows and columns take two passes of their own. */
-const maxForNorms = 2 ** 28
 
 export function useTensorData(info: TensorInfo, plane: Plane): TensorData {
   const { rows, columns } = plane
@@ -49,15 +47,15 @@ export function useTensorData(info: TensorInfo, plane: Plane): TensorData {
       const first = askTensor('overview', { tensor, plane, ...size, isQuick: isLarge }, view)
       const histogram = askTensor('histogram', { tensor, bins: 128 }, view).then((stats) => add({ stats }))
       histogram.catch(() => {})
-      const look = await first
-      add({ overview: look, progress: isLarge ? 0 : undefined, norms: look.norms })
+      let overview = await first
+      add({ overview, progress: isLarge ? 0 : undefined, norms: overview.norms })
       await histogram
       if (isLarge) {
         const onProgress = ({ done, total }: Progress): void => add({ progress: done / total })
-        const overview = await askTensor('overview', { tensor, plane, ...size, isQuick: false }, { signal, onProgress })
+        overview = await askTensor('overview', { tensor, plane, ...size, isQuick: false }, { signal, onProgress })
         add({ overview, progress: undefined, norms: overview.norms })
       }
-      if (rows * columns > maxForNorms || Math.max(rows, columns) >= 2 ** 24) return
+      if (overview.hasExactNorms || !canHaveNorms(plane)) return
       add({ norms: await askTensor('norms', { tensor, plane }, { signal, priority: priorities.background }) })
     }
   }, [key])

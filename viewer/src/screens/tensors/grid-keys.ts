@@ -8,6 +8,8 @@ export interface GridActions {
   readonly at: number
   readonly row: ShownRow | undefined
   moveTo(row: number): void
+  /** Makes a row the current one, without scrolling. */
+  focus(row: number): void
   open(name: string): void
   toggle(path: string): void
   select(tensor: TableRow): void

@@ -19,6 +19,8 @@ import { toggleSelected } from './selection.js'
 const rowHeight = 30
 /** Rows are asked for in steps, so that scrolling by a row asks for nothing. */
 const step = 64
+/** Elements are used again for the rows that come into view. */
+const minPool = 64
 
 interface GridProps extends ScreenProps {
   readonly view: TableView
@@ -86,6 +88,7 @@ export function Grid({ model, view, onSort, onToggle, onSummary }: GridProps) {
       element.scrollTop = scrollToRow(geometry, element.scrollTop, next)
       element.focus({ preventScroll: true })
     },
+    focus: setAt,
     open: (name) => goTo('tensor', name),
     toggle: onToggle,
     select: (tensor) => toggleSelected(model.id, tensor.index, tensor),
@@ -96,6 +99,13 @@ export function Grid({ model, view, onSort, onToggle, onSummary }: GridProps) {
     'Tensors',
     useMemo(() => gridKeys(() => latest.current), []),
   )
+  // What a row gets stays the same while it is in view, so that scrolling renders only the rows that are new.
+  const now = useMemo(() => () => latest.current, [])
+  const maxBytes = page?.maxBytes ?? 0
+  const context = useMemo(() => ({ maxBytes, colorOf }), [maxBytes, colorOf])
+  const base = first - (first % step)
+  const shift = top - (first - base) * rowHeight
+  const pool = Math.max(minPool, 2 ** Math.ceil(Math.log2(Math.max(1, end - first))))
   const rows = page ? Array.from({ length: Math.max(0, end - first) }, (_, i) => first + i) : []
   return (
     <div class="grid-room">
@@ -113,23 +123,24 @@ export function Grid({ model, view, onSort, onToggle, onSummary }: GridProps) {
       >
         <Header view={view} onSort={onSort} />
         <div class="rows" role="presentation" style={{ height: `${height}px` }}>
-          {rows.map((index) => {
-            const shown = rowAt(index)
-            return (
-              <Row
-                key={index}
-                index={index}
-                top={top + (index - first) * rowHeight}
-                shown={shown}
-                figures={shown?.tensor && (knownFigures(model.id, shown.tensor.index) ?? shown.tensor.figures)}
-                isActive={index === at}
-                context={{ maxBytes: page?.maxBytes ?? 0, colorOf }}
-                model={model.id}
-                onFocus={() => setAt(index)}
-                actions={actions}
-              />
-            )
-          })}
+          <div class="shown" role="presentation" style={{ transform: `translateY(${shift}px)` }}>
+            {rows.map((index) => {
+              const shown = rowAt(index)
+              return (
+                <Row
+                  key={index % pool}
+                  index={index}
+                  top={(index - base) * rowHeight}
+                  shown={shown}
+                  figures={shown?.tensor && (knownFigures(model.id, shown.tensor.index) ?? shown.tensor.figures)}
+                  isActive={index === at}
+                  context={context}
+                  model={model.id}
+                  now={now}
+                />
+              )
+            })}
+          </div>
         </div>
       </div>
       {page?.count === 0 && !isLoading && (

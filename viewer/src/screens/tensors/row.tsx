@@ -16,11 +16,11 @@ interface RowProps {
   readonly isActive: boolean
   readonly context: CellContext
   readonly model: number
-  readonly actions: GridActions
-  onFocus(): void
+  now(): GridActions
 }
 
-export function Row({ index, top, shown, figures, isActive, context, model, actions, onFocus }: RowProps) {
+/** Rendered again only when one of these changes, as components are that read a signal. */
+export function Row({ index, top, shown, figures, isActive, context, model, now }: RowProps) {
   const tensor = shown?.tensor
   const isSelected =
     tensor !== undefined && selection.value.model === model && selection.value.tensors.has(tensor.index)
@@ -29,7 +29,7 @@ export function Row({ index, top, shown, figures, isActive, context, model, acti
     id: `row-${index}`,
     'aria-rowindex': index + 2,
     style: place,
-    onPointerDown: onFocus,
+    onPointerDown: () => now().focus(index),
   } as const
   if (shown?.tree && !tensor) {
     const { path, label, isOpen, tensors = 0, bytes = 0, depth } = shown.tree
@@ -40,7 +40,7 @@ export function Row({ index, top, shown, figures, isActive, context, model, acti
         class={`row group ${isActive ? 'active' : ''}`}
         aria-level={depth + 1}
         aria-expanded={isOpen}
-        onClick={() => path !== undefined && actions.toggle(path)}
+        onClick={() => path !== undefined && now().toggle(path)}
       >
         <div role="gridcell" class="cell-name">
           <span class="twist" aria-hidden="true">
@@ -62,7 +62,7 @@ export function Row({ index, top, shown, figures, isActive, context, model, acti
       class={`row ${isActive ? 'active' : ''} ${isSelected ? 'selected' : ''}`}
       aria-selected={isSelected}
       {...(shown?.tree && { 'aria-level': shown.tree.depth + 1 })}
-      onClick={(event) => tensor && choose(event, tensor, actions)}
+      onClick={(event) => tensor && choose(event, tensor, now())}
     >
       <div role="gridcell" class="cell-name">
         {tensor && (

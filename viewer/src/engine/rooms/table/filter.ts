@@ -9,6 +9,8 @@ export type FiguresOf = (index: number) => TensorFigures | undefined
 export interface Filter {
   /** The words that are not understood, and why. */
   readonly problems: readonly string[]
+  /** Every tensor passes. */
+  readonly isEmpty: boolean
   /** Some word asks for figures. */
   readonly needsFigures: boolean
   test(tensor: Tensor, index: number, figures: FiguresOf): boolean
@@ -59,6 +61,7 @@ export function parseFilter(text: string): Filter {
   }
   return {
     problems,
+    isEmpty: tests.length === 0,
     needsFigures,
     test(tensor, index, figures) {
       for (const test of tests) if (!test(tensor, index, figures)) return false
@@ -122,5 +125,10 @@ function typeTest(text: string): Test {
 function nameTest(word: string): (name: string) => boolean {
   const isExact = word !== word.toLowerCase()
   const matches = /[*?]/.test(word) ? selector([word]) : (name: string) => name.includes(word)
-  return isExact ? matches : (name) => matches(name) || matches(name.toLowerCase())
+  if (isExact) return matches
+  return (name) => {
+    if (matches(name)) return true
+    const lower = name.toLowerCase()
+    return lower !== name && matches(lower)
+  }
 }

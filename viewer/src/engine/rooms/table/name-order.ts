@@ -27,42 +27,49 @@ interface Keys {
   readonly starts: Uint32Array
 }
 
-/** Names are turned into bytes together, which is many times faster than one by one. */
-const atOnce = 4096
-
 /** Undefined where a name has the character that ends names. */
 function keysOf(names: readonly string[]): Keys | undefined {
   const starts = new Uint32Array(names.length)
-  const encoder = new TextEncoder()
   let keys = new Uint8Array(names.reduce((sum, { length }) => sum + length + (length >>> 3) + 8, 8))
   let to = 0
-  for (let first = 0; first < names.length; first += atOnce) {
-    const some = names.slice(first, first + atOnce)
-    const bytes = encoder.encode(`${some.join('\0')}\0`)
-    // Every digit could be a number of its own, and every name ends on a word.
-    const most = to + 2 * bytes.length + 4 * some.length
-    if (most > keys.length) keys = grown(keys, most)
-    let index = first
-    starts[first] = to >>> 2
-    for (let i = 0; i < bytes.length; i++) {
-      const byte = bytes[i]!
-      if (byte > 57) keys[to++] = byte
-      else if (byte >= 48) {
-        let end = i + 1
-        while (bytes[end]! >= 48 && bytes[end]! <= 57) end++
-        keys[to++] = 48 + Math.min(end - i, 60)
-        while (i < end) keys[to++] = bytes[i++]!
-        i--
-      } else if (byte > 0) keys[to++] = byte
-      else {
-        to = (to + 4) & ~3
-        if (++index < names.length) starts[index] = to >>> 2
-      }
-    }
-    if (index !== first + some.length) return undefined
+  for (let index = 0; index < names.length; index++) {
+    const name = names[index]!
+    // A character has up to three bytes, a digit could be a number of its own, and every name ends on a word.
+    if (to + 3 * name.length + 8 > keys.length) keys = grown(keys, to + 3 * name.length + 8)
+    starts[index] = to >>> 2
+    // Nearly all names are ASCII; reading their characters is faster than a copy of them as bytes.
+    const end = writeText(name, 127, keys, to) ?? writeText(asBytes(name), 255, keys, to)
+    if (end === undefined) return undefined
+    to = (end + 4) & ~3
   }
   return { words: wordsOf(keys, to >>> 2), starts }
 }
+
+/** Where it ends; undefined where a character is beyond the last one that may be, or 0. */
+function writeText(text: string, last: number, keys: Uint8Array, start: number): number | undefined {
+  let to = start
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (code > last || code === 0) return undefined
+    if (isDigit(code) && (i === 0 || !isDigit(text.charCodeAt(i - 1)))) {
+      let end = i + 1
+      while (end < text.length && isDigit(text.charCodeAt(end))) end++
+      keys[to++] = lengthSign(end - i)
+    }
+    keys[to++] = code
+  }
+  return to
+}
+
+/** A character for each byte. */
+const asBytes = (name: string): string => Array.from(utf8.encode(name), (byte) => String.fromCharCode(byte)).join('')
+
+const utf8 = new TextEncoder()
+
+const isDigit = (code: number): boolean => code >= 48 && code <= 57
+
+/** What stands before a number says how long it is. */
+const lengthSign = (digits: number): number => 48 + Math.min(digits, 60)
 
 /** With room to spare, so that it happens a few times only. */
 function grown(keys: Uint8Array<ArrayBuffer>, size: number): Uint8Array<ArrayBuffer> {
@@ -129,15 +136,26 @@ function sortWords({ words, starts }: Keys): Uint32Array {
   return order
 }
 
-/** Puts a run in the order of its keys, and gives the keys in that order. */
+/** More than these do not fit a number together with a word: 2^20 places and 32 bits. */
+const maxPacked = 2 ** 20
+
+/** Puts a run in the order of its keys, and gives the keys in that order. Word and place are one number, which engines sort without a call. */
 function sortRun(run: Uint32Array, keys: Uint32Array): Uint32Array {
+  const count = run.length
   const before = run.slice()
-  const from = places(run.length)
-  const sorted = run.length < 4096 ? from.sort((a, b) => keys[a]! - keys[b]! || a - b) : sortByWord(from, keys)
-  const keysSorted = new Uint32Array(run.length)
-  for (let i = 0; i < run.length; i++) {
-    run[i] = before[sorted[i]!]!
-    keysSorted[i] = keys[sorted[i]!]!
+  if (count > maxPacked) {
+    const sorted = sortByWord(places(count), keys)
+    for (let i = 0; i < count; i++) run[i] = before[sorted[i]!]!
+    return sorted.map((place) => keys[place]!)
   }
-  return keysSorted
+  const packed = new Float64Array(count)
+  for (let i = 0; i < count; i++) packed[i] = keys[i]! * maxPacked + i
+  packed.sort()
+  const sorted = new Uint32Array(count)
+  for (let i = 0; i < count; i++) {
+    const key = Math.floor(packed[i]! / maxPacked)
+    sorted[i] = key
+    run[i] = before[packed[i]! - key * maxPacked]!
+  }
+  return sorted
 }

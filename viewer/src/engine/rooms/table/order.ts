@@ -2,7 +2,7 @@
 import type { Model, Tensor } from 'tare/kit'
 import type { FiguresOf, Filter } from './filter.js'
 import { orderOfNames } from './name-order.js'
-import { sortByNumber } from './radix.js'
+import { places, sortByNumber } from './radix.js'
 
 export const sortKeys = ['file', 'name', 'type', 'values', 'size', 'min', 'max', 'mean', 'std', 'zero', 'nan'] as const
 export type SortKey = (typeof sortKeys)[number]
@@ -14,6 +14,7 @@ export interface Sorting {
 
 export function filtered(model: Model, filter: Filter, figures: FiguresOf): Uint32Array {
   const { tensors } = model
+  if (filter.isEmpty) return places(tensors.length)
   const chosen = new Uint32Array(tensors.length)
   let count = 0
   for (let i = 0; i < tensors.length; i++) if (filter.test(tensors[i]!, i, figures)) chosen[count++] = i

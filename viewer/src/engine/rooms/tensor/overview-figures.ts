@@ -1,4 +1,5 @@
 // What is derived from the cells of an overview, before they go to the page: a million of them would keep it busy.
+import type { Pooled } from 'tare'
 import { type CellFigure, type Moments, momentsOf } from 'tare/kit'
 import type { PlaneSize } from '../../tiles/layout.js'
 import type { Norms, TileNumbers } from './tiles.js'
@@ -24,3 +25,9 @@ export function coarseNorms({ rows, columns, rms }: TileNumbers, plane: PlaneSiz
     Float32Array.from({ length }, (_, i) => Math.sqrt(sums[Math.floor((i * sums.length) / length)]!))
   return { rows: spread(squares.rows, plane.rows), columns: spread(squares.columns, plane.columns) }
 }
+
+/** From cells that are whole rows, and cells that are whole columns. */
+export const normsOf = (byRow: Pooled, byColumn: Pooled): Norms => ({
+  rows: new Float32Array(byRow.rms),
+  columns: new Float32Array(byColumn.rms),
+})

@@ -1,7 +1,7 @@
 // What the overview asks: where the bytes are, metadata and vocabulary by search, and the verdict of a quick check.
 import { type VerifyResult, verifySource } from 'tare/kit'
 import type { Call } from '../../calls.js'
-import type { CallContext, Handlers } from '../../serve.js'
+import { type CallContext, type Handlers, pause } from '../../serve.js'
 import { type MetadataPage, metadataPage, metadataText } from '../metadata.js'
 import type { ModelFiles } from '../models/open.js'
 import { requireOpened } from '../models/opened.js'
@@ -32,8 +32,9 @@ export const overviewHandlers: Handlers = {
     const source = await openInput(from, signal)
     return verifySource(source, { quick, signal, onProgress: ({ done, total }) => progress({ done, total }) })
   },
-  treemap: ({ model, width, height }: OverviewCalls['treemap']['ask']) =>
-    layOutTreemap(requireOpened(model).model, width, height),
+  /** Of a million tensors it takes a while: whatever is asked meanwhile is answered in between. */
+  treemap: ({ model, width, height }: OverviewCalls['treemap']['ask'], { signal }: CallContext) =>
+    layOutTreemap(requireOpened(model).model, width, height, () => pause(signal)),
   metadata: ({ model, search, from, to }: PageAsk) =>
     metadataPage(requireOpened(model).model.metadata, search, from, to),
   metadataText: ({ model, key }: OverviewCalls['metadataText']['ask']) =>

@@ -2,7 +2,7 @@
 import {
   hasCodes,
   type Pooled,
-  poolTensor,
+  poolTensorSizes,
   poolWindow,
   previewTensor,
   readCodes,
@@ -14,12 +14,12 @@ import {
 import { type CellFigure, type Moments, rangePayload } from 'tare/kit'
 import type { Call } from '../../calls.js'
 import type { CallContext, Handlers } from '../../serve.js'
-import { type PlaneSize, tileSize, tileSpan } from '../../tiles/layout.js'
+import { canHaveNorms, type PlaneSize, tileSize, tileSpan } from '../../tiles/layout.js'
 import type { MeasuredTensor } from '../lab/measure.js'
 import { type CodeLevels, countCodes } from './code-levels.js'
 import { type Layer, readLayer } from './layers.js'
 import { findOutliers, type Outlier } from './outliers.js'
-import { coarseNorms, momentsOfCells } from './overview-figures.js'
+import { coarseNorms, momentsOfCells, normsOf } from './overview-figures.js'
 import type { TensorRef } from './tensor.js'
 
 /** Two axes of a tensor, at an index of each other one. */
@@ -44,6 +44,8 @@ export interface Overview extends TileNumbers {
   readonly moments: Readonly<Record<CellFigure, Moments>>
   /** By the rows and columns of cells; absent where there are too many rows or columns. */
   readonly norms?: Norms | undefined
+  /** The norms are of every value, not of a sample or of cells. */
+  readonly hasExactNorms: boolean
 }
 
 export interface Norms {
@@ -99,27 +101,44 @@ export function tileHandlers(find: (ref: TensorRef) => Promise<Tensor>): Handler
       return tiles
     },
     async overview({ tensor: ref, plane, width, height, isQuick }: TileCalls['overview']['ask'], context: CallContext) {
-      const tensor = planeTensor(await find(ref), plane)
+      const { tensor, isWhole } = planeTensor(await find(ref), plane)
       const { signal } = context
-      const pooled = !tensor.isWhole
-        ? await poolWindow(tensor.tensor, { ...plane, rows: undefined, columns: undefined, signal }, width, height)
+      const isExact = isWhole && !isQuick && canHaveNorms(plane)
+      const sizes = [
+        [width, height],
+        ...(isExact
+          ? ([
+              [1, plane.rows],
+              [plane.columns, 1],
+            ] as const)
+          : []),
+      ] as const
+      const [pooled, byRow, byColumn] = !isWhole
+        ? [await poolWindow(tensor, { ...plane, rows: undefined, columns: undefined, signal }, width, height)]
         : isQuick
-          ? await previewTensor(tensor.tensor, width, height, { signal })
-          : await poolTensor(tensor.tensor, width, height, { signal, onProgress: throttled(context) })
-      const cells = numbersOf(pooled)
-      const norms = coarseNorms(cells, plane)
-      const overview: Overview = { ...cells, isSample: pooled.isSample, moments: momentsOfCells(cells), norms }
+          ? [await previewTensor(tensor, width, height, { signal })]
+          : await poolTensorSizes(tensor, sizes, { signal, onProgress: throttled(context) })
+      const cells = numbersOf(pooled!)
+      const norms = byRow && byColumn ? normsOf(byRow, byColumn) : coarseNorms(cells, plane)
+      const { isSample } = pooled!
+      const overview: Overview = { ...cells, isSample, moments: momentsOfCells(cells), norms, hasExactNorms: isExact }
       context.move(overview.min.buffer, overview.max.buffer, overview.mean.buffer, overview.rms.buffer)
       return overview
     },
     async norms({ tensor: ref, plane }: TileCalls['norms']['ask'], { signal, move }: CallContext) {
       const { tensor, isWhole } = planeTensor(await find(ref), plane)
-      const pool = (width: number, height: number): Promise<Pooled> =>
-        isWhole
-          ? poolTensor(tensor, width, height, { signal })
-          : poolWindow(tensor, { axes: plane.axes, fixed: plane.fixed, signal }, width, height)
-      const rows = Float32Array.from((await pool(1, plane.rows)).rms)
-      const columns = Float32Array.from((await pool(plane.columns, 1)).rms)
+      const view = { axes: plane.axes, fixed: plane.fixed, signal }
+      const [byRow, byColumn] = isWhole
+        ? await poolTensorSizes(
+            tensor,
+            [
+              [1, plane.rows],
+              [plane.columns, 1],
+            ],
+            { signal },
+          )
+        : [await poolWindow(tensor, view, 1, plane.rows), await poolWindow(tensor, view, plane.columns, 1)]
+      const { rows, columns } = normsOf(byRow!, byColumn!)
       move(rows.buffer, columns.buffer)
       return { rows, columns }
     },
@@ -181,8 +200,8 @@ const numbersOf = ({ rows, columns, min, max, mean, rms }: Pooled): TileNumbers 
   columns,
   min,
   max,
-  mean: Float32Array.from(mean),
-  rms: Float32Array.from(rms),
+  mean: new Float32Array(mean),
+  rms: new Float32Array(rms),
 })
 
 /** A message for each megabyte would be too many. */
