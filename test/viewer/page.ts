@@ -39,7 +39,7 @@ function ended(child: ChildProcess): Promise<void> {
 
 export interface OpenPage {
   readonly page: Page
-  /** Fails when anything went wrong in the page since it was opened. */
+  /** Fails when anything went wrong in the page since it was opened, or since this was asked last. */
   assertClean(): void
   close(): Promise<void>
 }
@@ -73,7 +73,7 @@ export async function openPage(
   await page.goto(address)
   return {
     page,
-    assertClean: () => expect(problems).toEqual([]),
+    assertClean: () => expect(problems.splice(0)).toEqual([]),
     close: () => context.close(),
   }
 }
@@ -86,13 +86,14 @@ export async function show(page: Page, hash: string, selector: string): Promise<
   await page.waitForSelector(selector, { timeout: 20_000 })
 }
 
-/** What axe-core finds. It is run outside of the page's policy, which allows no script but the page's own. */
-export async function accessibilityProblems(page: Page): Promise<string[]> {
+/** What axe-core finds, by all of its rules or by some. It is run outside of the page's policy, which allows no script but the page's own. */
+export async function accessibilityProblems(page: Page, rules?: readonly string[]): Promise<string[]> {
   const { readFile } = await import('node:fs/promises')
   const session = await page.context().newCDPSession(page)
   await session.send('Runtime.evaluate', { expression: await readFile(axePath, 'utf8') })
+  const options = { resultTypes: ['violations'], ...(rules && { runOnly: rules }) }
   const { result, exceptionDetails } = await session.send('Runtime.evaluate', {
-    expression: `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => JSON.stringify(violations.map(({ id, nodes }) =>
+    expression: `axe.run(document, ${JSON.stringify(options)}).then(({ violations }) => JSON.stringify(violations.map(({ id, nodes }) =>
       id + ': ' + nodes.slice(0, 3).map(({ target, failureSummary }) => target.join(' ') + ' ' + failureSummary).join(' | '))))`,
     awaitPromise: true,
   })

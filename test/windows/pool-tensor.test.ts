@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { columnMajor, poolTensor, previewTensor, readWindow, type Tensor } from '../../src/kit.js'
+import { columnMajor, poolTensor, poolTensorSizes, previewTensor, readWindow, type Tensor } from '../../src/kit.js'
 import { sampleTensor } from '../support/sample-model.js'
 
 fc.configureGlobal({ seed: 13 })
@@ -51,6 +51,19 @@ describe('poolTensor', () => {
       }),
       { numRuns: 60 },
     )
+  })
+
+  it('makes several overviews in one pass', async () => {
+    for (const tensor of [sampleTensor('w', 'f16', [37, 64]), columnMajor(sampleTensor('w', 'f16', [37, 64]))]) {
+      const sizes = [
+        [8, 9],
+        [1, 37],
+        [64, 1],
+      ] as const
+      const several = await poolTensorSizes(tensor, sizes)
+      expect(several).toEqual(await Promise.all(sizes.map(([width, height]) => poolTensor(tensor, width, height))))
+      expect(several.map(({ rows, columns }) => [columns, rows])).toEqual(sizes.map((size) => [...size]))
+    }
   })
 
   it('takes rows that are longer than a chunk', async () => {

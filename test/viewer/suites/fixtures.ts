@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { filesOf, formatIds, spread } from '../../browser/given-files.js'
 import { fixturesRoot } from '../../support/fixtures.js'
 import { type Folder, makeFolder, writePair } from '../models.js'
-import { openPage, startView, type Viewed } from '../page.js'
+import { type OpenPage, openPage, startView, type Viewed } from '../page.js'
 
 /** Of each format, this many that are accepted and this many that are not. */
 const some = 6
@@ -13,11 +13,16 @@ const some = 6
 export function fixtureSuite(browser: () => Browser): void {
   let folder: Folder
   let viewed: Viewed
+  /** One page for all: loading it takes as long as the fixtures of a format. */
+  let opened: OpenPage
   beforeAll(async () => {
     folder = makeFolder()
     viewed = await startView((await writePair(folder))[0])
+    opened = await openPage(browser(), viewed.address)
+    await opened.page.waitForSelector('.facts')
   })
   afterAll(async () => {
+    await opened?.close()
     await viewed?.close()
     folder?.remove()
   })
@@ -36,10 +41,12 @@ export function fixtureSuite(browser: () => Browser): void {
       ),
     ]
     if (chosen.length === 0) return
-    const { page, assertClean, close } = await openPage(browser(), viewed.address)
-    await page.waitForSelector('.facts')
+    const { page, assertClean } = opened
     for (const { name, place, siblings, isAccepted } of chosen) {
-      await page.keyboard.press('o')
+      await page.evaluate(() => {
+        location.hash = '#/'
+      })
+      await page.waitForSelector('.drop')
       await page.setInputFiles('input[type=file][multiple]', join(fixturesRoot, place))
       const shown = await page.waitForSelector('.facts h1, .failed h1', { timeout: 20_000 })
       const title = await shown.innerText()
@@ -47,8 +54,9 @@ export function fixtureSuite(browser: () => Browser): void {
       const isOpen = await page.evaluate(() => document.querySelector('.facts') !== null)
       // Some damage shows only when all bytes are checked.
       if (isAccepted && Object.keys(siblings).length === 0) expect(isOpen, name).toBe(true)
+      await page.click('button.close')
+      await page.waitForSelector('.drop')
     }
     assertClean()
-    await close()
   })
 }

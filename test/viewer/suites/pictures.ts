@@ -87,27 +87,27 @@ async function settledBlocks(page: Page): Promise<readonly number[]> {
   return before
 }
 
+/** They close with the context. */
+const blanks = new WeakMap<Page, Page>()
+
 /** Reduced by the browser itself, in a page without our policy. */
 async function blocksOf(page: Page): Promise<readonly number[]> {
   const picture = (await page.screenshot()).toString('base64')
-  const blank = await page.context().newPage()
-  try {
-    return await blank.evaluate(
-      async ([data, across, down]) => {
-        const bytes = Uint8Array.from(atob(data as string), (letter) => letter.charCodeAt(0))
-        const image = await createImageBitmap(new Blob([bytes], { type: 'image/png' }), {
-          resizeWidth: across as number,
-          resizeHeight: down as number,
-          resizeQuality: 'high',
-        })
-        const context = new OffscreenCanvas(across as number, down as number).getContext('2d')!
-        context.drawImage(image, 0, 0)
-        const { data: pixels } = context.getImageData(0, 0, across as number, down as number)
-        return [...pixels].filter((_, i) => i % 4 !== 3)
-      },
-      [picture, width, height] as const,
-    )
-  } finally {
-    await blank.close()
-  }
+  const blank = blanks.get(page) ?? (await page.context().newPage())
+  blanks.set(page, blank)
+  return blank.evaluate(
+    async ([data, across, down]) => {
+      const bytes = Uint8Array.from(atob(data as string), (letter) => letter.charCodeAt(0))
+      const image = await createImageBitmap(new Blob([bytes], { type: 'image/png' }), {
+        resizeWidth: across as number,
+        resizeHeight: down as number,
+        resizeQuality: 'high',
+      })
+      const context = new OffscreenCanvas(across as number, down as number).getContext('2d')!
+      context.drawImage(image, 0, 0)
+      const { data: pixels } = context.getImageData(0, 0, across as number, down as number)
+      return [...pixels].filter((_, i) => i % 4 !== 3)
+    },
+    [picture, width, height] as const,
+  )
 }

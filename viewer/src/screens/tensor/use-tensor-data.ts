@@ -55,7 +55,7 @@ export function useTensorData(info: TensorInfo, plane: Plane): TensorData {
         overview = await askTensor('overview', { tensor, plane, ...size, isQuick: false }, { signal, onProgress })
         add({ overview, progress: undefined, norms: overview.norms })
       }
-      if (overview.hasExactNorms || !canHaveNorms(plane)) return
+      if (!canHaveNorms(plane)) return
       add({ norms: await askTensor('norms', { tensor, plane }, { signal, priority: priorities.background }) })
     }
   }, [key])

@@ -2,6 +2,7 @@
 import {
   hasCodes,
   type Pooled,
+  poolTensor,
   poolTensorSizes,
   poolWindow,
   previewTensor,
@@ -14,7 +15,7 @@ import {
 import { type CellFigure, type Moments, rangePayload } from 'tare/kit'
 import type { Call } from '../../calls.js'
 import type { CallContext, Handlers } from '../../serve.js'
-import { canHaveNorms, type PlaneSize, tileSize, tileSpan } from '../../tiles/layout.js'
+import { type PlaneSize, tileSize, tileSpan } from '../../tiles/layout.js'
 import type { MeasuredTensor } from '../lab/measure.js'
 import { type CodeLevels, countCodes } from './code-levels.js'
 import { type Layer, readLayer } from './layers.js'
@@ -44,8 +45,6 @@ export interface Overview extends TileNumbers {
   readonly moments: Readonly<Record<CellFigure, Moments>>
   /** By the rows and columns of cells; absent where there are too many rows or columns. */
   readonly norms?: Norms | undefined
-  /** The norms are of every value, not of a sample or of cells. */
-  readonly hasExactNorms: boolean
 }
 
 export interface Norms {
@@ -103,25 +102,14 @@ export function tileHandlers(find: (ref: TensorRef) => Promise<Tensor>): Handler
     async overview({ tensor: ref, plane, width, height, isQuick }: TileCalls['overview']['ask'], context: CallContext) {
       const { tensor, isWhole } = planeTensor(await find(ref), plane)
       const { signal } = context
-      const isExact = isWhole && !isQuick && canHaveNorms(plane)
-      const sizes = [
-        [width, height],
-        ...(isExact
-          ? ([
-              [1, plane.rows],
-              [plane.columns, 1],
-            ] as const)
-          : []),
-      ] as const
-      const [pooled, byRow, byColumn] = !isWhole
-        ? [await poolWindow(tensor, { ...plane, rows: undefined, columns: undefined, signal }, width, height)]
+      const pooled = !isWhole
+        ? await poolWindow(tensor, { ...plane, rows: undefined, columns: undefined, signal }, width, height)
         : isQuick
-          ? [await previewTensor(tensor, width, height, { signal })]
-          : await poolTensorSizes(tensor, sizes, { signal, onProgress: throttled(context) })
-      const cells = numbersOf(pooled!)
-      const norms = byRow && byColumn ? normsOf(byRow, byColumn) : coarseNorms(cells, plane)
-      const { isSample } = pooled!
-      const overview: Overview = { ...cells, isSample, moments: momentsOfCells(cells), norms, hasExactNorms: isExact }
+          ? await previewTensor(tensor, width, height, { signal })
+          : await poolTensor(tensor, width, height, { signal, onProgress: throttled(context) })
+      const cells = numbersOf(pooled)
+      const norms = coarseNorms(cells, plane)
+      const overview: Overview = { ...cells, isSample: pooled.isSample, moments: momentsOfCells(cells), norms }
       context.move(overview.min.buffer, overview.max.buffer, overview.mean.buffer, overview.rms.buffer)
       return overview
     },
@@ -157,7 +145,7 @@ export function tileHandlers(find: (ref: TensorRef) => Promise<Tensor>): Handler
       return { ...facts, code: codes[0], scale: scales[0], ...(offsets && { offset: offsets[0] }) }
     },
     async histogram({ tensor, bins }: TileCalls['histogram']['ask'], { signal }: CallContext) {
-      return sampleStats(await find(tensor), { bins, values: 1 << 19, signal })
+      return sampleStats(await find(tensor), { bins, values: 1 << 18, signal })
     },
     async outliers({ tensor, plane, count }: TileCalls['outliers']['ask'], context: CallContext) {
       return findOutliers(await find(tensor), plane, count, context)

@@ -16,8 +16,10 @@ export function Outliers({ info, plane, data, onShow }: PanelProps) {
   const [progress, setProgress] = useState(0)
   const [found, setFound] = useState<readonly Outlier[]>()
   const [isOpen, setOpen] = useState(false)
+  // The picture first: both read the whole tensor.
+  const isNext = isAsked && data.overview?.isSample === false
   useEffect(() => {
-    if (!isAsked) return
+    if (!isNext) return
     const abort = new AbortController()
     askTensor(
       'outliers',
@@ -31,7 +33,7 @@ export function Outliers({ info, plane, data, onShow }: PanelProps) {
       if (!isAborted(error)) setFound([])
     })
     return () => abort.abort()
-  }, [isAsked])
+  }, [isNext])
   const std = data.stats?.std ?? 0
   return (
     <section class="outliers">
