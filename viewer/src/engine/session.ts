@@ -21,11 +21,14 @@ export function ask<N extends CallName>(
 ): Promise<Calls[N]['answer']> {
   const client = clientFor(name)
   const answer = client.ask(name, question, options) as Promise<Calls[N]['answer']>
-  if (client === apart) answer.finally(closeApart).catch(() => {})
+  if (client === apart) answer.finally(() => setTimeout(closeApart, keptFor)).catch(() => {})
   return answer
 }
 
-/** What a check needed is not kept in memory. */
+/** In milliseconds. Models that are opened one after the other are checked by the same worker. */
+const keptFor = 2000
+
+/** What a check needed is not kept in memory for longer. */
 function closeApart(): void {
   if (apart?.load !== 0) return
   apart.close()
