@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { maxInput, piecesOf } from './mutate.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-export const corpusFolder = join(root, 'fuzz', 'corpus')
+const corpusFolder = join(root, 'fuzz', 'corpus')
 
 /** An input is a file with the files beside it, which sets need. */
 export async function seedsOf(format) {
@@ -29,7 +29,7 @@ export async function seedsOf(format) {
 }
 
 /** Files, and the indexes of sets, which are folders. */
-export function keptFiles(folder) {
+function keptFiles(folder) {
   if (!existsSync(folder)) return []
   return readdirSync(folder).flatMap((name) => {
     const path = join(folder, name)
@@ -43,7 +43,7 @@ export function keptFiles(folder) {
 /** The other files of a set; its folder holds nothing else. */
 function setOf(file) {
   const files = new Map()
-  if (!/[/\\]sets[^/\\]*[/\\]|\.index\.json$|-of-\d+\./.test(file)) return files
+  if (!/[/\\]sets[^/\\]*[/\\]|\.index\.json$|-of-\d+\.|\.metadata$/.test(file)) return files
   for (const name of readdirSync(dirname(file))) {
     const path = join(dirname(file), name)
     if (statSync(path).isFile()) files.set(name, new Uint8Array(readFileSync(path)))

@@ -1,17 +1,19 @@
 // Makes a failing input smaller while it still breaks the same promise.
-import { check } from './oracles.mjs'
 import { Random } from './random.mjs'
+import { targetOf } from './targets/index.mjs'
 
 const maxTries = 2000
+const draws = 24
 
-export async function minimize(input, format, promise) {
+export async function minimize(input, target, promise) {
+  const { check } = targetOf(target)
   let best = input.bytes
   let tries = 0
-  // Some promises are checked for some inputs only: a few draws find them again.
+  // What an input is converted to is drawn: a few draws find it again.
   const stillBreaks = async (candidate) => {
-    for (let seed = 1; seed <= 24; seed++) {
+    for (let seed = 1; seed <= draws; seed++) {
       try {
-        await check({ ...input, bytes: candidate }, format, new Random(seed * 7919))
+        await check({ ...input, bytes: candidate }, new Random(seed * 7919))
       } catch (error) {
         if (error?.promise === promise) return true
       }

@@ -1,6 +1,8 @@
 // Changes that know where the fields of a file are: a count becomes enormous, an offset points past the end, a record is written twice.
 // Where the fields are, tare's own byte map says.
 import { MemorySource, mapSource } from '../dist/kit.js'
+import { growText, insertKeepingLengths } from './grow.mjs'
+import { joined } from './joined.mjs'
 
 /** Larger inputs find nothing that smaller ones do not, and take longer. */
 export const maxInput = 32 << 10
@@ -29,18 +31,29 @@ const changes = [
   splice,
   changeText,
   changeDigits,
+  insertKeepingLengths,
+  growText,
 ]
 
-/** A new input made of a seed, beside the same files: one change, or a few. `others` are seeds to take pieces from. */
+/** A new input made of a seed: one change, or a few, in the file itself or in one beside it. `others` are seeds to take pieces from. */
 export function mutate(seed, others, random) {
-  let bytes = seed.bytes
+  const { bytes, siblings } = seed
+  const beside = siblings && random.once(2) ? [...siblings].filter(([name]) => name !== seed.name) : []
+  if (beside.length === 0) return { ...seed, base: bytes, bytes: changed(bytes, seed.pieces, random, others) }
+  const [name, content] = random.pick(beside)
+  const pieces = [{ offset: 0, length: content.length, kind: 'data' }]
+  return { ...seed, siblings: new Map(siblings).set(name, changed(content, pieces, random, others)) }
+}
+
+function changed(original, pieces, random, others) {
+  let bytes = original
   const count = random.once(3) ? 1 + random.below(4) : 1
-  for (let i = 0; i < count; i++) bytes = random.pick(changes)(bytes, seed.pieces, random, others)
-  return { ...seed, bytes: bytes.subarray(0, maxInput) }
+  for (let i = 0; i < count; i++) bytes = random.pick(changes)(bytes, pieces, random, others)
+  return bytes.subarray(0, maxInput)
 }
 
 /** Fields are chosen more often than payloads: what they say is acted on. */
-function pickPiece(pieces, bytes, random) {
+export function pickPiece(pieces, bytes, random) {
   for (let tries = 0; tries < 8; tries++) {
     const piece = random.pick(pieces)
     if (piece.offset < bytes.length && (piece.kind === 'field' || random.once(6))) return piece
@@ -191,14 +204,4 @@ function placeOf(bytes, pieces, random, isWanted) {
   for (let at = start; at < Math.min(bytes.length, start + 512); at++)
     if (isWanted(bytes[at]) && random.once(3)) return at
   return start
-}
-
-function joined(...parts) {
-  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
-  let at = 0
-  for (const part of parts) {
-    bytes.set(part, at)
-    at += part.length
-  }
-  return bytes
 }

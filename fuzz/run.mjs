@@ -1,27 +1,31 @@
-// npm run fuzz: makes inputs for every format, tries them in every way that the oracles know, and keeps those that break a promise.
+// npm run fuzz: makes inputs for every format and document, tries them in every way that the oracles know, and keeps those that break a promise.
 import { createHash } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { Worker } from 'node:worker_threads'
-import { formats } from '../dist/kit.js'
 import { minimize } from './minimize.mjs'
-import { maxInput } from './mutate.mjs'
+import { targets } from './targets/index.mjs'
+import { fuzz } from './watch.mjs'
 
 const help = `npm run fuzz -- [options]
 
 Makes inputs for every format by changing fixtures where their fields are, and checks what must hold for any bytes: only findings and
 never raw exceptions, opening agrees with verifying, the byte map covers every byte once, what is repaired or written verifies, a
-conversion without loss loses nothing, and nothing hangs or takes much memory. Inputs that reach new code are changed further.
+conversion without loss loses nothing, a delta gives back the model, and nothing hangs or takes much memory. Every input is opened. Those
+whose outcome is new get every check and are changed further; of the others some do. Deltas, jobs, signatures, receipts and lists of
+digests are tried as well.
 
-  --format ID     only this format; can be given several times
-  --seconds N     how long, for each format (default 10)
-  --inputs N      how many inputs at most, for each format
+  --target ID     only this format or document; can be given several times
+  --seconds N     how long, for each (default 10)
+  --inputs N      how many inputs at most, for each
   --seed N        repeats a run (default 1)
-  --no-guide      do not look at which code was reached: more inputs in the same time
+  --threads N     for each (default 1)
+  --guide         look also at which code was reached, which takes time
+  --fresh         leave out seeds that break a promise by themselves
+  --stop          one broken promise is enough
   --out FOLDER    where inputs that break a promise are kept, made small (default fuzz/findings)
-  --json          one line of JSON for each format
+  --json          one line of JSON for each
   --help          this
 
 Exit status: 0 every promise held, 1 one was broken, 2 wrong usage.
@@ -29,34 +33,39 @@ Exit status: 0 every promise held, 1 one was broken, 2 wrong usage.
 
 const { values } = readArguments()
 const folder = values.out ?? fileURLToPath(new URL('findings', import.meta.url))
-/** An input that takes more time of a processor hangs; one that waits for nothing does after a while, too. The machine may be busy. */
-const maxSeconds = { cpu: 20, wall: 300 }
 let failures = 0
-for (const { id } of formats) {
-  if (values.format && !values.format.includes(id)) continue
-  const result = await fuzz(id)
-  failures += result.broken
-  console.log(values.json ? JSON.stringify(result) : describe(result))
+for (const { id } of targets) {
+  if (values.target && !values.target.includes(id)) continue
+  const { broken, ...result } = await fuzz(id, {
+    seed: Number(values.seed ?? 1),
+    seconds: Number(values.seconds ?? 10),
+    ...(values.inputs && { maxInputs: Number(values.inputs) }),
+    threads: Number(values.threads ?? 1),
+    isGuided: values.guide,
+    isFresh: values.fresh,
+    isOneEnough: values.stop,
+  })
+  const kept = []
+  for (const each of broken) kept.push(await keep(id, each))
+  failures += broken.length
+  console.log(values.json ? JSON.stringify({ ...result, broken: kept }) : describe(result, kept))
 }
 process.exitCode = failures > 0 ? 1 : 0
 
 function readArguments() {
   const number = { type: 'string' }
+  const flag = { type: 'boolean' }
   try {
     const parsed = parseArgs({
       options: {
-        format: { type: 'string', multiple: true },
-        seconds: number,
-        inputs: number,
-        seed: number,
-        'no-guide': { type: 'boolean' },
+        target: { type: 'string', multiple: true },
+        ...{ seconds: number, inputs: number, seed: number, threads: number },
+        ...{ guide: flag, fresh: flag, stop: flag, json: flag, help: flag },
         out: { type: 'string' },
-        json: { type: 'boolean' },
-        help: { type: 'boolean' },
       },
     })
-    const unknown = parsed.values.format?.find((id) => !formats.some((format) => format.id === id))
-    if (unknown) throw new Error(`there is no format ${unknown}`)
+    const unknown = parsed.values.target?.find((id) => !targets.some((target) => target.id === id))
+    if (unknown) throw new Error(`there is no ${unknown}; there are ${targets.map(({ id }) => id).join(', ')}`)
     if (!parsed.values.help) return parsed
     process.stdout.write(help)
     process.exit(0)
@@ -66,88 +75,24 @@ function readArguments() {
   }
 }
 
-/** One format, in a thread that is watched. */
-async function fuzz(format) {
-  const shared = new SharedArrayBuffer(8 + maxInput)
-  const beat = new Int32Array(shared, 0, 2)
-  const current = new Uint8Array(shared, 8)
-  const started = performance.now()
-  const workerData = {
-    format,
-    shared,
-    seed: Number(values.seed ?? 1),
-    seconds: Number(values.seconds ?? 10),
-    maxInputs: Number(values.inputs ?? Number.POSITIVE_INFINITY),
-    isGuided: !values['no-guide'],
-  }
-  const worker = new Worker(new URL('worker.mjs', import.meta.url), {
-    workerData,
-    resourceLimits: { maxOldGenerationSizeMb: 512 },
-  })
-  const broken = []
-  let done
-  let last = { count: -1, ...clocks() }
-  const watch = setInterval(() => {
-    const count = Atomics.load(beat, 0)
-    const now = clocks()
-    if (count !== last.count) last = { count, ...now }
-    else if (now.cpu - last.cpu > maxSeconds.cpu || now.wall - last.wall > maxSeconds.wall) {
-      broken.push({
-        promise: 'nothing hangs',
-        message: `an input takes more than ${maxSeconds.cpu} s`,
-        input: { bytes: current.slice(0, beat[1]) },
-      })
-      worker.terminate()
-    }
-  }, 1000)
-  await new Promise((resolve) => {
-    worker.on('message', (message) => {
-      if (message.kind === 'done') done = message
-      else broken.push(message)
-    })
-    worker.on('error', (error) =>
-      broken.push({
-        promise: 'nothing takes the process down',
-        message: String(error),
-        input: { bytes: current.slice(0, beat[1]) },
-      }),
-    )
-    worker.on('exit', resolve)
-  })
-  clearInterval(watch)
-  for (const each of broken) await keep(format, each)
-  const seconds = (performance.now() - started) / 1000
-  return {
-    format,
-    ...(done?.counts ?? { inputs: beat[0] }),
-    seeds: done?.seeds,
-    blocks: done?.blocks,
-    broken: broken.length,
-    seconds: Number(seconds.toFixed(1)),
-    peakMiB: Math.round(process.resourceUsage().maxRSS / 1024),
-  }
-}
-
-/** Seconds: of processors, and of the clock on the wall. */
-function clocks() {
-  const { user, system } = process.cpuUsage()
-  return { cpu: (user + system) / 1e6, wall: performance.now() / 1000 }
-}
-
-/** Saves an input that breaks a promise, made small where that takes no risk. */
-async function keep(format, { promise, message, input }) {
-  const isQuick = promise !== 'nothing hangs' && promise !== 'nothing takes the process down'
-  const small = isQuick ? await minimize(input, format, promise) : input.bytes
-  mkdirSync(join(folder, format), { recursive: true })
+/** Saves an input that breaks a promise, made small where that takes no risk; a set is a folder. */
+async function keep(target, { promise, message, input, at }) {
+  const isQuick = promise !== 'nothing hangs' && promise !== 'nothing takes the process down' && !values.stop
+  const small = isQuick ? await minimize(input, target, promise) : input.bytes
   const name = createHash('sha256').update(small).digest('hex').slice(0, 12)
-  writeFileSync(join(folder, format, `${name}.bin`), small)
-  writeFileSync(join(folder, format, `${name}.txt`), `${promise}\n${message}\n`)
-  console.error(
-    `${format}: ${promise}: ${message.slice(0, 400)} (${small.length} bytes, ${join(folder, format, name)}.bin)`,
-  )
+  const path = join(folder, target, name)
+  const files = input.siblings?.size > 0 ? new Map(input.siblings).set(input.name, small) : undefined
+  mkdirSync(files ? path : join(folder, target), { recursive: true })
+  if (files) for (const [each, bytes] of files) writeFileSync(join(path, each), bytes)
+  else writeFileSync(`${path}.bin`, small)
+  writeFileSync(`${path}.txt`, `${promise}\n${message}\n`)
+  console.error(`${target}: ${promise}: ${message.slice(0, 400)} (input ${at}, ${small.length} bytes, ${path})`)
+  return { promise, at, message: message.slice(0, 200) }
 }
 
-function describe({ format, inputs, opened, refused, large, seeds, blocks, broken, seconds, peakMiB }) {
+function describe({ target, inputs, opened, refused, large, seeds, outcomes, blocks, seconds, peakMiB }, broken) {
   const rate = Math.round(inputs / seconds)
-  return `${format.padEnd(12)} ${inputs} inputs (${rate}/s), ${opened} opened, ${refused} refused, ${large} large, ${seeds} seeds, ${blocks} blocks, ${peakMiB} MiB, ${broken} broken`
+  const notes = [`${opened} opened`, `${refused} refused`, `${large} large`, `${seeds} seeds`, `${outcomes} outcomes`]
+  if (blocks !== undefined) notes.push(`${blocks} blocks`)
+  return `${target.padEnd(14)} ${inputs} inputs (${rate}/s), ${notes.join(', ')}, ${peakMiB} MiB, ${broken.length} broken`
 }

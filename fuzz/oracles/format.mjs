@@ -1,0 +1,120 @@
+// What must hold for any bytes at all that are opened as a format. A broken promise is thrown as a `Broken`, with the name of the promise.
+import {
+  defaultLimits,
+  formats,
+  hashModel,
+  inspectModel,
+  MemorySource,
+  mapSource,
+  openModel,
+  selector,
+  statsOfTensors,
+  verifySource,
+} from '../../dist/kit.js'
+import { depths, unhurried } from '../pace.mjs'
+import { Broken, errorsOf, guarded, outcomeOf } from './broken.mjs'
+import { CountingSource } from './counting-source.mjs'
+import { convertsWell, deltaIsExact, maxOutput, repairsWell } from './writing.mjs'
+
+const writable = formats.filter(({ capabilities }) => capabilities.write)
+
+/** Of a set only the index is opened, and of an AERO file no chunk that nobody asked for. */
+const needsMoreThanOpening = ({ code, file }) =>
+  /^aeroset\/(sha256|size$|part-|tensor-not-in-part)|^aero\/defect-zero-hash$/.test(code) || /part-\d+\.aero$/.test(file)
+
+/** Every promise about these bytes; the dear ones as `pace` says. Answers whether they were opened. */
+export async function check({ bytes, name, siblings, base = bytes, made }, from, random, pace = unhurried) {
+  const source = () => new MemorySource(bytes, name, siblings)
+  const told = new Set()
+  let refusal
+  const model = await guarded(
+    'open',
+    () => openModel(source(), { from, onFinding: ({ code }) => told.add(code) }),
+    (finding) => {
+      refusal = finding
+    },
+  )
+  const depth = pace.depthOf(model ? kindOf(model, told) : outcomeOf(refusal))
+  if (depth >= depths.verify) {
+    await verifiesAsOpened(source, from, model, told)
+    await mapCovers(source, from)
+  }
+  const isLarge = model && sizeOf(model) > maxOutput
+  if (depth < depths.all) return model ? (isLarge ? 'large' : 'opened') : 'refused'
+  const repaired = await repairsWell(source, from)
+  if (repaired) made?.(repaired)
+  await lenientPromisesNothing(source, from)
+  if (!model) return 'refused'
+  inspectModel(model)
+  namesAreMatchedFast(model)
+  if (isLarge) return 'large'
+  await guarded('hash', () => hashModel(model, { algorithm: 'crc32', decoded: random.once(2) }))
+  await guarded('stats', () => statsOfTensors(model.tensors, {}))
+  await convertsWell(model, source, from, random.pick(writable))
+  await deltaIsExact(model, new MemorySource(base, name, siblings))
+  return 'opened'
+}
+
+const sizeOf = (model) => model.tensors.reduce((sum, { data }) => sum + (data?.byteLength ?? 0), 0)
+
+/** Models that differ in this take other ways through the code. */
+function kindOf({ variant = '', tensors, metadata, parts }, told) {
+  const kinds = new Set(told)
+  for (const { dtype, shape, data, quant, order, rawName } of tensors)
+    kinds.add(
+      `${dtype.id ?? dtype} ${shape.length} ${shape.includes(0)} ${data === null} ${!!quant} ${order} ${!!rawName}`,
+    )
+  for (const { kind } of parts) kinds.add(`part ${kind}`)
+  for (const entry of metadata.entries?.() ?? []) kinds.add(`entry ${typeof entry[1]}`)
+  return `${variant} ${Math.min(3, tensors.length)} ${[...kinds].sort().join(',')}`
+}
+
+/** What opens has no error that opening did not speak of; what is refused has one. */
+async function verifiesAsOpened(source, from, model, told) {
+  const counted = new CountingSource(source())
+  const { findings } = await guarded('verify', () => verifySource(counted, { from, quick: true }))
+  const errors = errorsOf(findings)
+  for (const finding of errors) {
+    if (finding.code === 'verify/internal') throw new Broken('verify fails only with findings', finding.message)
+    if (finding.offset === undefined || finding.path === undefined)
+      throw new Broken('every error has an offset and a path', `${finding.code}: ${finding.message}`)
+  }
+  const untold = errors.filter((finding) => !told.has(finding.code) && !needsMoreThanOpening(finding))
+  if (model && untold.length > 0) throw new Broken('what opens has no errors', JSON.stringify(untold[0]))
+  if (!model && errors.length === 0) throw new Broken('what is refused has errors', 'verify found none')
+  counted.checkWork('verify')
+}
+
+async function mapCovers(source, from) {
+  const map = await guarded('map', () => mapSource(source(), { from }))
+  let at = 0
+  for (const { offset, length } of map?.files[0].extents ?? []) {
+    if (offset !== at) throw new Broken('the map covers every byte once', `a row at ${offset}, after ${at}`)
+    at += length
+  }
+  if (map && at !== source().size)
+    throw new Broken('the map covers every byte once', `it ends at ${at} of ${source().size}`)
+}
+
+/** Opened leniently, a file gives what is there. Weights that are not there are not promised. */
+async function lenientPromisesNothing(source, from) {
+  const model = await guarded('open leniently', () => openModel(source(), { from, lenient: true }))
+  if (!model) return
+  const there = model.files.reduce((sum, { size }) => sum + size, 0)
+  const promised = sizeOf(model)
+  if (promised > defaultLimits.expansion * there + maxOutput)
+    throw new Broken('bytes that are not there are not promised', `${promised} bytes of tensors in ${there}`)
+}
+
+/** Patterns of a user meet names of a file: time grows with both, not with their powers. */
+function namesAreMatchedFast({ tensors }) {
+  const longest = tensors.reduce((best, { name }) => (name.length > best.length ? name : best), '')
+  if (longest.length < 2000) return
+  const common = longest[longest.length >> 1]
+  const isWanted = selector([`*${`${common}*`.repeat(4)}\u0001`], [])
+  const started = process.cpuUsage()
+  isWanted(longest)
+  const { user, system } = process.cpuUsage(started)
+  if (user + system > 2e6)
+    throw new Broken('names are matched in linear time', `${longest.length} characters take ${(user + system) / 1e6} s`)
+}
