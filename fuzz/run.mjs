@@ -90,9 +90,9 @@ async function keep(target, { promise, message, input, at }) {
   return { promise, at, message: message.slice(0, 200) }
 }
 
-function describe({ target, inputs, opened, refused, large, seeds, outcomes, blocks, seconds, peakMiB }, broken) {
-  const rate = Math.round(inputs / seconds)
+function describe({ target, inputs, opened, refused, large, seeds, outcomes, blocks, cpuSeconds, peakMiB }, broken) {
+  const rate = Math.round(inputs / cpuSeconds)
   const notes = [`${opened} opened`, `${refused} refused`, `${large} large`, `${seeds} seeds`, `${outcomes} outcomes`]
   if (blocks !== undefined) notes.push(`${blocks} blocks`)
-  return `${target.padEnd(14)} ${inputs} inputs (${rate}/s), ${notes.join(', ')}, ${peakMiB} MiB, ${broken.length} broken`
+  return `${target.padEnd(14)} ${inputs} inputs (${rate} a second of CPU), ${notes.join(', ')}, ${peakMiB} MiB, ${broken.length} broken`
 }

@@ -9,7 +9,7 @@ const nextThread = 1_000_003
 
 /** Figures of all threads together, and the promises that were broken. `maxInputs` is for all of them. */
 export async function fuzz(target, { threads = 1, seed = 1, maxInputs = Number.POSITIVE_INFINITY, ...options }) {
-  const started = performance.now()
+  const started = clocks()
   const results = await Promise.all(
     Array.from({ length: threads }, (_, i) =>
       watch({ ...options, target, seed: seed + i * nextThread, maxInputs: Math.ceil(maxInputs / threads) }),
@@ -26,7 +26,8 @@ export async function fuzz(target, { threads = 1, seed = 1, maxInputs = Number.P
     outcomes: Math.max(...results.map(({ outcomes = 0 }) => outcomes)),
     ...(options.isGuided && { blocks: Math.max(...results.map(({ blocks = 0 }) => blocks)) }),
     broken: results.flatMap(({ broken }) => broken),
-    seconds: Number(((performance.now() - started) / 1000).toFixed(1)),
+    seconds: Number((clocks().wall - started.wall).toFixed(1)),
+    cpuSeconds: Number((clocks().cpu - started.cpu).toFixed(1)),
     peakMiB: Math.round(process.resourceUsage().maxRSS / 1024),
   }
 }

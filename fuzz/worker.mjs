@@ -76,7 +76,9 @@ while (allSeeds.length > 0 && performance.now() < end && counts.inputs < maxInpu
   const batch = []
   for (let i = 0; i < batchSize; i++) {
     const from = seeds[seeds.refused.length === 0 || (seeds.opened.length > 0 && random.once(2)) ? 'opened' : 'refused']
-    const input = mutate(random.pick(from), allSeeds, random)
+    let chosen = random.pick(from)
+    while (chosen.isCostly && from.some(({ isCostly }) => !isCostly) && !random.once(64)) chosen = random.pick(from)
+    const input = mutate(chosen, allSeeds, random)
     input.made = (repaired) => made.push(repaired)
     batch.push(input)
     const outcome = await run(input)
@@ -89,12 +91,9 @@ while (allSeeds.length > 0 && performance.now() < end && counts.inputs < maxInpu
   for (let i = 0; i < 4; i++) await adopt(random.pick(batch), 'refused')
 }
 
-async function adopt({ bytes, name, siblings }, outcome) {
-  const input = { bytes, name, siblings }
-  keepSeed(
-    { ...input, pieces: target.format ? await piecesOf(input, target.format) : target.piecesOf(bytes) },
-    outcome,
-  )
+async function adopt({ bytes, name, siblings, isCostly }, outcome) {
+  const input = { bytes, name, siblings, isCostly }
+  keepSeed({ ...input, pieces: target.format ? await piecesOf(input, target.format) : target.piecesOf(bytes) }, outcome)
 }
 
 parentPort.postMessage({

@@ -20,7 +20,8 @@ const writable = formats.filter(({ capabilities }) => capabilities.write)
 
 /** Of a set only the index is opened, and of an AERO file no chunk that nobody asked for. */
 const needsMoreThanOpening = ({ code, file }) =>
-  /^aeroset\/(sha256|size$|part-|tensor-not-in-part)|^aero\/defect-zero-hash$/.test(code) || /part-\d+\.aero$/.test(file)
+  /^aeroset\/(sha256|size$|part-|tensor-not-in-part|index-disagrees)|^aero\/defect-zero-hash$/.test(code) ||
+  /part-\d+\.aero$/.test(file)
 
 /** Every promise about these bytes; the dear ones as `pace` says. Answers whether they were opened. */
 export async function check({ bytes, name, siblings, base = bytes, made }, from, random, pace = unhurried) {
