@@ -3,6 +3,7 @@
 import { MemorySource, mapSource } from '../dist/kit.js'
 import { growText, insertKeepingLengths } from './grow.mjs'
 import { joined } from './joined.mjs'
+import { reseal, sealsOf } from './reseal.mjs'
 
 /** Larger inputs find nothing that smaller ones do not, and take longer. */
 export const maxInput = 32 << 10
@@ -39,7 +40,12 @@ const changes = [
 export function mutate(seed, others, random) {
   const { bytes, siblings } = seed
   const beside = siblings && random.once(2) ? [...siblings].filter(([name]) => name !== seed.name) : []
-  if (beside.length === 0) return { ...seed, base: bytes, bytes: changed(bytes, seed.pieces, random, others) }
+  if (beside.length === 0) {
+    const input = changed(bytes, seed.pieces, random, others)
+    if (!seed.seals) seed.seals = sealsOf(bytes, seed.pieces)
+    if (seed.seals.length > 0 && input.length === bytes.length && random.once(2)) reseal(input, seed.seals)
+    return { ...seed, base: bytes, bytes: input }
+  }
   const [name, content] = random.pick(beside)
   const pieces = [{ offset: 0, length: content.length, kind: 'data' }]
   return { ...seed, siblings: new Map(siblings).set(name, changed(content, pieces, random, others)) }

@@ -18,8 +18,8 @@ import { Broken, errorsOf, guarded } from './broken.mjs'
 
 /** Outputs beyond this are not written: they are right to be large, and take time. */
 export const maxOutput = 1 << 20
-/** What is rebuilt is what was saved, with a header and padding of its own; archives may unpack to more. */
-const maxRepaired = (size) => defaultLimits.expansion * size + (2 << 20)
+/** A lenient reader takes views that are larger than their storage by this factor, and packed members can be. */
+export const maxUnpacked = (size) => 64 * defaultLimits.expansion * size + (1 << 26)
 
 const extensionOf = (id) => formats.find((format) => format.id === id)?.extensions[0] ?? ''
 
@@ -30,7 +30,7 @@ export async function repairsWell(source, from) {
   )
   if (!planned) return undefined
   const { size } = source()
-  if (planned.files.length === 1 && planned.size > maxRepaired(size))
+  if (planned.files.length === 1 && planned.size > maxUnpacked(size))
     throw new Broken('repair writes what was saved', `${planned.size} bytes from ${size}`)
   if (planned.size > maxOutput) return undefined
   const files = new Map()
