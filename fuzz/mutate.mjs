@@ -32,6 +32,7 @@ const changes = [
   splice,
   changeText,
   changeDigits,
+  changeNumeral,
   insertKeepingLengths,
   growText,
 ]
@@ -203,6 +204,17 @@ function changeDigits(bytes, pieces, random) {
   const changed = bytes.slice()
   if (at < changed.length) changed[at] = random.pick([0x30, 0x39, 0x31, 0x2d, 0x2e, 0x65])
   return changed
+}
+
+const numerals = ['0', '-1', '0.5', '1e999', '2147483648', '9007199254740993', '18446744073709551616', 'null', '"1"']
+
+/** A number that is written in digits becomes another as a whole. */
+function changeNumeral(bytes, pieces, random) {
+  const isDigit = (byte) => byte >= 0x30 && byte <= 0x39
+  const at = placeOf(bytes, pieces, random, isDigit)
+  let end = at
+  while (end < bytes.length && isDigit(bytes[end])) end++
+  return joined(bytes.subarray(0, at), new TextEncoder().encode(random.pick(numerals)), bytes.subarray(end))
 }
 
 function placeOf(bytes, pieces, random, isWanted) {

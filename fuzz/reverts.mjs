@@ -37,12 +37,8 @@ const reverts = [
     target: 'gguf',
     patches: [
       noCheckOfRepair,
-      [
-        'formats/gguf/metadata.js',
-        'return undefined;\n    }\n    if (alignment % 8',
-        "return value.type === 'u32' ? value.value : undefined;\n    }\n    if (alignment % 8",
-      ],
-      ['formats/gguf/layout.js', 'if (isPowerOfTwo(', 'if (align > 1 || isPowerOfTwo('],
+      ['formats/gguf/metadata.js', 'stated !== undefined', 'true'],
+      ['formats/gguf/structs.js', 'isPowerOfTwo(alignment) && alignment <= maxAlignment', 'isPowerOfTwo(alignment)'],
     ],
   },
   {
@@ -53,11 +49,9 @@ const reverts = [
   },
   {
     number: 5,
-    fault: 'names that split in two ways are not kept',
+    fault: 'two paths that are spelled alike give one name',
     target: 'primitiv',
-    patches: [
-      ['stow/tensors.js', 'const own = stat === undefined', 'return false;\n    const own = stat === undefined'],
-    ],
+    patches: [['formats/primitiv/tensors.js', 'if (this.#isAmbiguous || this.#isDotted)', 'if (false)']],
   },
   {
     number: 6,
