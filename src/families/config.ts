@@ -32,7 +32,7 @@ const firstText = (list: unknown): string | undefined =>
 
 /** Fails where there is no table for the architecture. */
 export function completeConfig(raw: Config, className: string, directory: ModelDirectory): ModelConfig {
-  const family = familyOfClass(className)
+  const family = familyOfClass(className, raw)
   if (!family) {
     const known = families.flatMap(({ classes }) => classes[0]!).join(', ')
     failWith(familyCodes.architecture, {
@@ -42,7 +42,7 @@ export function completeConfig(raw: Config, className: string, directory: ModelD
     })
   }
   const config = settle(family, raw)
-  const layers = find(config, configWords.layers)
+  const layers = family.layers?.(config) ?? find(config, configWords.layers)
   if (typeof layers !== 'number' || !Number.isInteger(layers) || layers < 0 || layers > maxLayers) {
     const message = `the number of layers is ${JSON.stringify(layers ?? null)}; a whole number up to ${maxLayers} was expected`
     failWith(familyCodes['config-value'], { file: directory.pathOf(configFile), path: 'num_hidden_layers', message })

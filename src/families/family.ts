@@ -24,7 +24,7 @@ export interface Facts {
 export interface KeyRule {
   /** Under the name of the architecture, unless it begins with `general.` or `tokenizer.`. */
   readonly key: string
-  readonly type: 'u32' | 'f32' | 'bool' | 'str' | 'bools' | 'i32s'
+  readonly type: 'u32' | 'f32' | 'bool' | 'str' | 'bools' | 'i32s' | 'f32s' | 'strs'
   /** The setting that is copied: the first of these that is present, even if it is null. */
   readonly from?: readonly string[]
   readonly value?: (facts: Facts) => unknown
@@ -55,6 +55,14 @@ export type TransformName =
   | 'vocabulary-rows'
   | 'skip-padding-positions'
   | 'zero-bias'
+  | 'squeeze'
+  | 'minus-exp'
+  | 'minus-exp-column'
+  | 'column'
+  | 'norm-groups'
+  | 'expert-rows'
+  | 'expert-rows-transposed'
+  | 'split-joined-qkv'
 
 export interface TensorRule {
   /** Where a tensor is taken apart, there are several names. */
@@ -88,18 +96,30 @@ export type TokenizerChoice =
   | 'wordpiece'
   | 'bpe-or-wordpiece'
   | 'xlm-roberta'
+  | 'nomic'
+  | 'jina-2'
+  | 't5'
+  | 'glm-moe'
+  | 'chatglm'
+  | 'mamba'
+  | 'mamba-2'
+  | 'jamba'
 
 export interface Family {
   /** What GGUF calls it: `general.architecture`. */
   readonly architecture: string
   /** What the configuration calls it: `architectures`. The first is written when a GGUF file becomes a directory. */
   readonly classes: readonly string[]
+  /** Where families share classes: whether a model with this configuration is of this one. */
+  readonly isMeant?: (config: Config) => boolean
   /** Tensors of GGUF that only models of one of the classes have. */
   readonly tells?: Readonly<Record<string, RegExp>>
   /** On the way back, names and settings of models that have a certain tensor. */
   readonly others?: { readonly where: RegExp; readonly names?: NameTable; readonly settings: Config }
   /** For each `model_type`, what the configuration need not say. */
   readonly configs: Readonly<Record<string, Readonly<Record<string, Default>>>>
+  /** How many layers there are, where that is not what the settings of that name say. */
+  readonly layers?: (config: Config) => number
   /** Settings that are not what the file says. */
   readonly settle?: (config: Config) => Config
   /** The same on the way back: what the file has to say for settings to come out as these. */
@@ -115,16 +135,28 @@ export interface Family {
     /** What published names begin with, on the way back; the output layer is outside of it. */
     readonly back?: string
   }
+  /** Tensors that hold the same: the first that is there counts, under the name that comes first here. */
+  readonly sameTensors?: readonly string[]
   /** Changes of names that published checkpoints have. */
   readonly respell?: readonly (readonly [pattern: RegExp, replacement: string])[]
+  /** Names that depend on the configuration. */
+  readonly named?: (name: string, config: Config) => string
   /** Tensors that are left out, beyond those that every family leaves out. */
   readonly drops?: readonly RegExp[]
+  /** The same for models of one class. */
+  readonly classDrops?: Readonly<Record<string, readonly RegExp[]>>
   /** Tensors that are computed from the configuration. */
-  readonly computed?: 'rope-freqs' | 'rope-factors' | 'head-rope-factors'
+  readonly computed?: 'rope-freqs' | 'rope-factors' | 'head-rope-factors' | 'compressed-rope-factors'
   /** Layers beyond the last predict several tokens at once, and are left out. */
   readonly dropsExtraLayers?: true
   /** An output layer that is tied to the embedding is left out, although the checkpoint has it. */
   readonly dropsTiedOutput?: true
+  /** Routers have the type that was asked for, like other weights. */
+  readonly castsRouters?: true
+  /** What the names of layers begin with in GGUF; default `blk.`. */
+  readonly blocks?: readonly string[]
+  /** An output layer with the elements of the embedding is left out. */
+  readonly dropsEqualOutput?: true
   /** The experts are stored as MXFP4 and stay so. */
   readonly mxfp4?: true
   readonly tokenizer: TokenizerChoice

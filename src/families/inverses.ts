@@ -4,10 +4,11 @@ import type { Payload, Tensor } from '../model/index.js'
 import { bytesPayload } from '../model/index.js'
 import { castTensor } from '../transforms/cast.js'
 import { concatenated } from './concatenated.js'
+import { singleLog } from './exponential.js'
 import { numberIn } from './facts.js'
 import type { TransformName } from './family.js'
 import { interleaved } from './interleaved.js'
-import { groupsOf, headsOf, kvHeadsOf, plus, qkvGroups, type Shapes, swapped, three } from './transforms.js'
+import { computed, groupsOf, headsOf, kvHeadsOf, plus, qkvGroups, type Shapes, swapped, three } from './transforms.js'
 import { narrowed, rearranged, refuseShape } from './views.js'
 
 /** From one tensor for each name of the rule to the tensor of the directory. */
@@ -50,6 +51,28 @@ export const inverses: Readonly<Record<TransformName, Inverse>> = {
   'vocabulary-rows': same,
   'skip-padding-positions': ([tensor], { config }) => withPadding(tensor, (numberIn(config, 'pad_token_id') ?? -1) + 1),
   'zero-bias': same,
+  squeeze: ([tensor]) => {
+    const [channels = 0, width = 0] = tensor.shape
+    if (tensor.shape.length !== 2) refuseShape(tensor, 'two dimensions were expected')
+    return { ...tensor, shape: [channels, 1, width] }
+  },
+  'minus-exp': ([tensor]) => logarithm(tensor),
+  'minus-exp-column': ([tensor]) => flat(logarithm(tensor)),
+  column: ([tensor]) => flat(tensor),
+  'norm-groups': ([tensor]) => flat(tensor),
+  'expert-rows': ([tensor]) => belowEachOther(tensor),
+  'expert-rows-transposed': ([tensor]) => belowEachOther(turned(tensor)),
+  'split-joined-qkv': ([q, k, v], { config }) =>
+    below([unpermuted(q, headsOf(q, config)), unpermuted(k!, kvHeadsOf(k!, config)), v!]),
+}
+
+const logarithm = (tensor: Tensor): Tensor => computed(tensor, (value) => singleLog(-value))
+
+const flat = (tensor: Tensor): Tensor => ({ ...tensor, shape: [elementsFrom(tensor, 0)] })
+
+function belowEachOther(tensor: Tensor): Tensor {
+  const [experts, rows, columns] = three(tensor)
+  return { ...tensor, shape: [experts * rows, columns] }
 }
 
 /** Rows of each head from pairs to halves. */

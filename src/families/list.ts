@@ -4,33 +4,49 @@ import { baichuan, orion } from './architectures/decoders/baichuan.js'
 import { cohere2, commandR } from './architectures/decoders/cohere.js'
 import { ernie45, ernie45Moe } from './architectures/decoders/ernie.js'
 import { exaone, exaone4 } from './architectures/decoders/exaone.js'
-import { gemma, gemma2, gemma3 } from './architectures/decoders/gemma.js'
-import { glm4 } from './architectures/decoders/glm.js'
+import { gemma, gemma2, gemma3, gemmaEmbedding } from './architectures/decoders/gemma.js'
+import { chatGlm, glm4, glm4Moe } from './architectures/decoders/glm.js'
 import { granite, graniteMoe } from './architectures/decoders/granite.js'
 import { hunyuanDense } from './architectures/decoders/hunyuan.js'
 import { internLm2, internLm3 } from './architectures/decoders/internlm.js'
-import { arcee, llama, llamaEmbed, seedOss, smolLm3 } from './architectures/decoders/llama.js'
+import { arcee, llama, llamaEmbed, mistral3, seedOss, smolLm3 } from './architectures/decoders/llama.js'
 import { miniCpm } from './architectures/decoders/minicpm.js'
+import { miniCpm3 } from './architectures/decoders/minicpm3.js'
 import { nemotron } from './architectures/decoders/nemotron.js'
 import { olmo, olmo2, olmoe } from './architectures/decoders/olmo.js'
 import { phi2, phi3, phiMoe } from './architectures/decoders/phi.js'
-import { qwen2, qwen2Moe, qwen3, qwen3Moe } from './architectures/decoders/qwen.js'
+import { qwen2, qwen2Moe, qwen2Vl, qwen3, qwen3Moe, qwen3Vl, qwen3VlMoe } from './architectures/decoders/qwen.js'
 import { stableLm } from './architectures/decoders/stablelm.js'
 import { starcoder2 } from './architectures/decoders/starcoder2.js'
-import { bert, distilBert, nomicBert, roberta, xlmRoberta } from './architectures/encoders/bert.js'
+import {
+  bert,
+  distilBert,
+  jinaBert2,
+  nomicBert,
+  nomicBertMoe,
+  roberta,
+  xlmRoberta,
+} from './architectures/encoders/bert.js'
 import { modernBert } from './architectures/encoders/modern-bert.js'
+import { t5, t5Encoder } from './architectures/encoders/t5.js'
 import { bloom } from './architectures/gpt/bloom.js'
 import { falcon } from './architectures/gpt/falcon.js'
 import { codeShell, gpt2, starcoder } from './architectures/gpt/gpt2.js'
 import { gptNeoX } from './architectures/gpt/gptneox.js'
 import { mpt } from './architectures/gpt/mpt.js'
+import { jamba } from './architectures/hybrids/jamba.js'
+import { lfm2, lfm2Moe } from './architectures/hybrids/lfm2.js'
+import { mamba, mamba2 } from './architectures/hybrids/mamba.js'
+import { bailingMoe, bailingMoe2 } from './architectures/moe/bailing.js'
+import { dbrx } from './architectures/moe/dbrx.js'
 import { deepseek, deepseek2, dots1 } from './architectures/moe/deepseek.js'
 import { gptOss } from './architectures/moe/gpt-oss.js'
 import { llama4 } from './architectures/moe/llama4.js'
-import type { Family } from './family.js'
+import type { Config, Family } from './family.js'
 
 export const families: readonly Family[] = [
   llama,
+  mistral3,
   llama4,
   llamaEmbed,
   arcee,
@@ -40,9 +56,13 @@ export const families: readonly Family[] = [
   qwen3,
   qwen2Moe,
   qwen3Moe,
+  qwen2Vl,
+  qwen3Vl,
+  qwen3VlMoe,
   gemma,
   gemma2,
   gemma3,
+  gemmaEmbedding,
   phi2,
   phi3,
   phiMoe,
@@ -56,6 +76,9 @@ export const families: readonly Family[] = [
   deepseek,
   deepseek2,
   dots1,
+  bailingMoe,
+  bailingMoe2,
+  dbrx,
   gptOss,
   gpt2,
   gptNeoX,
@@ -68,24 +91,38 @@ export const families: readonly Family[] = [
   exaone4,
   ernie45,
   ernie45Moe,
+  chatGlm,
   glm4,
+  glm4Moe,
   hunyuanDense,
   internLm2,
   internLm3,
   miniCpm,
+  miniCpm3,
   baichuan,
   orion,
   mpt,
   nemotron,
   stableLm,
+  mamba,
+  mamba2,
+  jamba,
+  lfm2,
+  lfm2Moe,
   bert,
   distilBert,
   roberta,
   xlmRoberta,
   nomicBert,
+  nomicBertMoe,
+  jinaBert2,
   modernBert,
+  t5,
+  t5Encoder,
 ]
 
 /** The family whose models the configuration calls by this class. */
-export const familyOfClass = (name: string): Family | undefined =>
-  families.find(({ classes }) => classes.includes(name))
+export function familyOfClass(name: string, config: Config = {}): Family | undefined {
+  const known = families.filter(({ classes }) => classes.includes(name))
+  return known.find(({ isMeant }) => isMeant?.(config)) ?? known.find(({ isMeant }) => !isMeant)
+}

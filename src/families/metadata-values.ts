@@ -34,6 +34,10 @@ function typed(type: KeyRule['type'], value: unknown): MetaValue | undefined {
       return typeof value === 'string' ? { type, value } : undefined
     case 'bools':
       return listed(value, (each) => (typeof each === 'boolean' ? { type: 'bool', value: each } : undefined))
+    case 'f32s':
+      return listed(value, (each) => typed('f32', each))
+    case 'strs':
+      return listed(value, (each) => typed('str', each))
     case 'i32s':
       return listed(value, (each) =>
         isWhole(each, -0x8000_0000, 0x7fff_ffff) ? { type: 'i32', value: each } : undefined,

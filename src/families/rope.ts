@@ -23,6 +23,8 @@ export function computedTensors({ family, config, rope }: ModelConfig, file: str
   if (family.computed === 'rope-factors') return longRopeFactors(config, rope, file, phi3RopeSize(config, rope))
   if (family.computed === 'head-rope-factors')
     return { ...longRopeFactors(config, rope, file, headSize(config)), metadata: [] }
+  if (family.computed === 'compressed-rope-factors')
+    return { ...longRopeFactors(config, rope, file, num(config, 'qk_rope_head_dim')), metadata: [] }
   return nothing
 }
 

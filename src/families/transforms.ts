@@ -5,6 +5,7 @@ import type { Payload, Tensor } from '../model/index.js'
 import { castTensor } from '../transforms/cast.js'
 import { mapElements } from '../transforms/map-elements.js'
 import { concatenated } from './concatenated.js'
+import { singleExp } from './exponential.js'
 import { numberIn } from './facts.js'
 import type { Config, TransformName } from './family.js'
 import { narrowed, rearranged, refuseShape, viewed } from './views.js'
@@ -78,7 +79,47 @@ export const transforms: Readonly<Record<TransformName, Transform>> = {
     return [narrowed(tensor, 0, pad + 1, rows - pad - 1)]
   },
   'zero-bias': (tensor) => (tensor.name.endsWith('.bias') ? [] : [tensor]),
+  squeeze: (tensor) => {
+    const [channels, one, width] = three(tensor)
+    if (one !== 1) refuseShape(tensor, 'its second dimension is not 1')
+    return [{ ...tensor, shape: [channels, width] }]
+  },
+  'minus-exp': (tensor) => [minusExp(tensor)],
+  'minus-exp-column': (tensor) => [column(minusExp(tensor))],
+  column: (tensor) => [column(tensor)],
+  'norm-groups': (tensor, { config }) => {
+    const groups = numberIn(config, 'n_groups', 'mamba_n_groups') ?? 1
+    const size = (tensor.shape[0] ?? 0) / groups
+    if (tensor.shape.length !== 1 || !Number.isInteger(size)) refuseShape(tensor, `it does not have ${groups} groups`)
+    return [{ ...tensor, shape: [groups, size] }]
+  },
+  'expert-rows': (tensor, { config }) => [expertRows(tensor, config)],
+  'expert-rows-transposed': (tensor, { config }) => {
+    const [experts, rows, columns] = three(expertRows(tensor, config))
+    return [rearranged(tensor, [experts, rows, columns], [0, 2, 1], [experts, columns, rows])]
+  },
+  'split-joined-qkv': (tensor, { config }) => {
+    const [heads, kvHeads] = [headsOf(tensor, config), kvHeadsOf(tensor, config)]
+    const rows = tensor.shape[0] ?? 0
+    const head = rows / (heads + 2 * kvHeads)
+    if (!Number.isInteger(head)) refuseShape(tensor, `${heads} heads of q and ${kvHeads} of k and v were expected`)
+    const part = (start: number, count: number): Tensor => narrowed(tensor, 0, start * head, count * head)
+    const [q, k, v] = [part(0, heads), part(heads, kvHeads), part(heads + kvHeads, kvHeads)]
+    return [permuted(q, heads), permuted(k, kvHeads), v]
+  },
 }
+
+const column = (tensor: Tensor): Tensor => ({ ...tensor, shape: [...tensor.shape, 1] })
+
+/** All experts below each other, as three dimensions. */
+function expertRows(tensor: Tensor, config: Config): Tensor {
+  const [rows = 0, columns = 0] = tensor.shape
+  const experts = required(tensor, config, 'num_local_experts', 'num_experts')
+  if (tensor.shape.length !== 2 || rows % experts !== 0) refuseShape(tensor, `rows of ${experts} experts were expected`)
+  return { ...tensor, shape: [experts, rows / experts, columns] }
+}
+
+const minusExp = (tensor: Tensor): Tensor => computed(tensor, (value) => -singleExp(value))
 
 /**
  * Rows of each head from halves to pairs: the hub's models rotate element j together with j + h/2, llama.cpp rotates neighbours. Row 2j of a
@@ -169,8 +210,10 @@ function splitKvB(tensor: Tensor, config: Config): readonly Tensor[] {
   ]
 }
 
+export const plus = (tensor: Tensor, addend: number): Tensor => computed(tensor, (value) => value + addend)
+
 /** Computed in the type that it has, if that is f16 or f32, else in f32. */
-export function plus(tensor: Tensor, addend: number): Tensor {
+export function computed(tensor: Tensor, change: (value: number) => number): Tensor {
   const isHalf = tensor.dtype === f16
   const values = castTensor(tensor, f32)
   const data = mapElements({
@@ -180,13 +223,13 @@ export function plus(tensor: Tensor, addend: number): Tensor {
     to: f32.group,
     convert(source, target, _first, count) {
       const terms = viewOf(Float32Array, source, count)
-      fillView(Float32Array, target, count, (sums) => {
-        for (let i = 0; i < count; i++) sums[i] = terms[i]! + addend
+      fillView(Float32Array, target, count, (results) => {
+        for (let i = 0; i < count; i++) results[i] = change(terms[i]!)
       })
     },
   })
-  const sum: Tensor = { ...values, data }
-  return isHalf ? castTensor(sum, f16) : sum
+  const result: Tensor = { ...values, data }
+  return isHalf ? castTensor(result, f16) : result
 }
 
 export const swapped = (shape: readonly number[]): number[] => [...shape.slice(0, -2), shape.at(-1)!, shape.at(-2)!]

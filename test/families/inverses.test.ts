@@ -23,10 +23,14 @@ const config = {
   num_kv_heads: 1,
   qk_nope_head_dim: 3,
   v_head_dim: 2,
+  n_groups: 2,
+  num_local_experts: 3,
 }
 
 /** Shapes that each transform takes. */
-const shapes: Readonly<Record<Exclude<TransformName, 'skip-padding-positions'>, fc.Arbitrary<number[]>>> = {
+const shapes: Readonly<
+  Record<Exclude<TransformName, 'skip-padding-positions' | 'minus-exp' | 'minus-exp-column'>, fc.Arbitrary<number[]>>
+> = {
   'permute-heads': fc.tuple(size, size).map(([half, columns]) => [heads * half * 2, columns]),
   'permute-kv-heads': size.map((half) => [heads * half * 2]),
   'plus-one': size.map((length) => [length]),
@@ -44,6 +48,12 @@ const shapes: Readonly<Record<Exclude<TransformName, 'skip-padding-positions'>, 
   'split-kv-b': size.map((rank) => [heads * 5, rank]),
   'vocabulary-rows': fc.tuple(size, size),
   'zero-bias': fc.tuple(size, size),
+  squeeze: fc.tuple(size, size).map(([channels, width]) => [channels, 1, width]),
+  column: size.map((length) => [length]),
+  'norm-groups': size.map((length) => [2 * length]),
+  'expert-rows': fc.tuple(size, size).map(([rows, columns]) => [3 * rows, columns]),
+  'expert-rows-transposed': fc.tuple(size, size).map(([rows, columns]) => [3 * rows, columns]),
+  'split-joined-qkv': fc.tuple(size, size).map(([half, columns]) => [3 * heads * 2 * half, columns]),
 }
 
 describe('a transform and its inverse', () => {
@@ -59,6 +69,20 @@ describe('a transform and its inverse', () => {
       { numRuns: 30 },
     )
   })
+
+  it.each(['minus-exp', 'minus-exp-column'] as const)(
+    '%s, with a logarithm that leads to the same numbers',
+    async (name) => {
+      const given = Float32Array.from({ length: 64 }, (_, i) => Math.log(1 + i / 3))
+      const tensor = { ...numbered([64]), data: bytesPayload(new Uint8Array(given.buffer)) }
+      const made = transforms[name](tensor, { config, tokens: 0 }) as [Tensor]
+      const values = new Float32Array((await readPayload(made[0].data!)).buffer)
+      expect([...values]).toEqual([...given].map((each) => Math.fround(-Math.exp(each))))
+      const again = transforms[name](inverses[name](made, { config }), { config, tokens: 0 }) as [Tensor]
+      expect(again[0].shape).toEqual(made[0].shape)
+      expect(await readPayload(again[0].data!)).toEqual(await readPayload(made[0].data!))
+    },
+  )
 
   it('skip-padding-positions, with zeros for the rows that no text uses', async () => {
     const settings = { config: { pad_token_id: 1 }, tokens: 0 }

@@ -39,7 +39,8 @@ describe('a model of another architecture, to GGUF and back', () => {
     expect([stated.architectures, stated.model_type]).toEqual([config.architectures, config.model_type])
     expect(await convertDirectory(back, 'f32')).toEqual(gguf)
     // Norms that had one added to them, and rows that stand for padding, are the same numbers again.
-    const isSame = name !== 'RoBERTa' && name !== 'XLM-RoBERTa'
+    // A logarithm is one of those that lead to the same number.
+    const isSame = !['RoBERTa', 'XLM-RoBERTa', 'Mamba', 'Mamba 2', 'Jamba'].includes(name)
     if (isSame) expect(await contents(back)).toEqual(await contents(source))
     expect(tinyTensors(shapes).length).toBe((await contents(back)).size)
   })

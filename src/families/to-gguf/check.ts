@@ -4,7 +4,8 @@ import { failWith } from '../../errors/index.js'
 import type { Metadata, Tensor } from '../../model/index.js'
 import { familyCodes } from '../codes.js'
 import type { ModelConfig } from '../config.js'
-import type { TensorRule } from '../family.js'
+import { numberIn } from '../facts.js'
+import type { Family, TensorRule } from '../family.js'
 
 interface Sizes {
   readonly embedding: number
@@ -23,7 +24,7 @@ type Size = number | undefined
 export function checkTensors(
   tensors: readonly Tensor[],
   metadata: Metadata,
-  { family, layers }: Pick<ModelConfig, 'family' | 'layers'>,
+  { family, config, layers }: Pick<ModelConfig, 'family' | 'config' | 'layers'>,
   file: string,
 ): void {
   const architecture = String(textOf(metadata, 'general.architecture'))
@@ -35,12 +36,18 @@ export function checkTensors(
   }
   const hasNorm = Object.values(family.tensors).some((rule) => /^output_norm(\.weight)?$/.test(String(targetOf(rule))))
   const outer = ['token_embd', ...(hasNorm ? ['output_norm'] : [])]
-  checkPresence(tensors, outer, { layers, mayLack: family.mayLack }, file)
+  const { mayLack, blocks } = family
+  // Layers that predict further tokens need not be there.
+  const main = family.layers ? (numberIn(config, 'num_hidden_layers') ?? layers) : layers
+  checkPresence(tensors, outer, { layers: main, mayLack, blocks }, file)
 }
 
 function sizesIn(metadata: Metadata, architecture: string): Sizes {
   const number = (key: string): Size => {
     const value = metadata.get(`${architecture}.${key}`)
+    // A list has one for each layer, and zero where a layer has no attention.
+    if (value?.type === 'array')
+      return Math.max(...value.values().map((each) => (each.type === 'i32' ? Number(each.value) : 0)))
     return value?.type === 'u32' ? Number(value.value) : undefined
   }
   const embedding = number('embedding_length') ?? 0
@@ -63,13 +70,15 @@ const targetOf = (rule: string | TensorRule): string | readonly string[] => (typ
 
 const times = (a: Size, b: Size): Size => (a === undefined || b === undefined ? undefined : a * b)
 
+/** Gate and up are one matrix. */
+const fusedGates: ReadonlySet<string> = new Set(['phi3', 'glm4', 'chatglm', 'modern-bert'])
+
 /** Undefined for tensors that are not compared. */
 function expectedShape(kind: string, sizes: Sizes, architecture: string): readonly Size[] | undefined {
   const { embedding, feedForward, expertFeedForward, experts, heads, kvHeads, key, value } = sizes
   // Attention on a compressed form has sizes of its own.
-  const isCompressed = architecture === 'deepseek2'
-  // Gate and up in one.
-  const isFused = architecture === 'phi3' || architecture === 'glm4' || architecture === 'modern-bert'
+  const isCompressed = architecture === 'deepseek2' || architecture === 'minicpm3'
+  const isFused = fusedGates.has(architecture)
   switch (kind) {
     case 'token_embd':
     case 'output':
@@ -89,6 +98,8 @@ function expectedShape(kind: string, sizes: Sizes, architecture: string): readon
     case 'attn_output':
       return isCompressed ? undefined : [embedding, times(heads, value)]
     case 'ffn_up':
+      // With or without the gate in it.
+      if (architecture === 'jina-bert-v2') return [undefined, embedding]
       return [isFused ? times(feedForward, 2) : feedForward, embedding]
     case 'ffn_gate':
       return [feedForward, embedding]
@@ -114,11 +125,17 @@ function checkShape({ name, shape }: Tensor, wanted: readonly Size[], file: stri
   failWith(familyCodes['tensor-shape'], { file, path: name, message })
 }
 
+interface Presence {
+  readonly layers: number
+  readonly mayLack: Family['mayLack']
+  readonly blocks: Family['blocks']
+}
+
 /** Every layer must have its attention and its feed-forward part, and the same kinds of attention tensors as the others. */
 function checkPresence(
   tensors: readonly Tensor[],
   outer: readonly string[],
-  { layers, mayLack }: { readonly layers: number; readonly mayLack: RegExp | undefined },
+  { layers, mayLack, blocks = ['blk.'] }: Presence,
   file: string,
 ): void {
   const names = new Set(tensors.map(({ name }) => name))
@@ -133,10 +150,12 @@ function checkPresence(
   for (const name of outer) assertThere(`${name}.weight`)
   for (let layer = 0; layer < layers; layer++) {
     for (const kind of attention) assertThere(`blk.${layer}.${kind}`)
-    const part = (kind: string): string => `blk.${layer}.${kind}.weight`
-    assertThere(part('ffn_down'), [part('ffn_down_exps')])
-    assertThere(part('ffn_up'), [part('ffn_up_exps')])
-    if (names.has(part('ffn_down_exps'))) assertThere(part('ffn_gate_inp'))
+    for (const block of blocks) {
+      const part = (kind: string): string => `${block}${layer}.${kind}.weight`
+      assertThere(part('ffn_down'), [part('ffn_down_exps')])
+      assertThere(part('ffn_up'), [part('ffn_up_exps')])
+      if (names.has(part('ffn_down_exps'))) assertThere(part('ffn_gate_inp'))
+    }
   }
 }
 

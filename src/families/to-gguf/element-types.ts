@@ -15,20 +15,26 @@ const dtypes: Readonly<Record<OutputType, DType>> = { f32, f16, bf16, q8_0: dtyp
 
 export const isOutputType = (name: string): name is OutputType => Object.hasOwn(dtypes, name)
 
+export interface Typing {
+  readonly outputType: OutputType
+  /** Only vectors and norms are f32. */
+  readonly castsRouters?: boolean | undefined
+}
+
 const alwaysF32 =
   /^(blk\.\d+\.(ffn_gate_inp(_shexp)?|ssm_conv1d|shortconv\.conv|indexer\.proj)|position_embd|token_types)\.weight$/
 
-function typeFor({ name, shape }: Tensor, wanted: OutputType): DType {
+function typeFor({ name, shape }: Tensor, { outputType, castsRouters }: Typing): DType {
   if (shape.length <= 1 || name.endsWith('_norm.weight')) return f32
-  if (alwaysF32.test(name) || !name.endsWith('.weight')) return f32
-  const dtype = dtypes[wanted]
+  if (!castsRouters && (alwaysF32.test(name) || !name.endsWith('.weight'))) return f32
+  const dtype = dtypes[outputType]
   // Rows that are not whole blocks.
   return dtype.byteLength(shape) === undefined ? f16 : dtype
 }
 
 /** The tensor, under its name in GGUF, with the type that it gets there. */
-export const typed = (tensor: Tensor, wanted: OutputType): Tensor =>
-  castTensor(tensor, typeFor(tensor, wanted), { overflow: true })
+export const typed = (tensor: Tensor, typing: Typing): Tensor =>
+  castTensor(tensor, typeFor(tensor, typing), { overflow: true })
 
 /** The type of the first matrix of 16-bit floats; undefined if there is none. */
 export function firstMatrixType(tensors: readonly Tensor[]): 'bf16' | 'f16' | undefined {

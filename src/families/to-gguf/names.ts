@@ -16,11 +16,16 @@ const suffix = /\.(weight|bias)$/
 
 /** The rule for a name as `cleanName` gives it; undefined if the architecture has no such tensor. */
 export function matchName(names: NameTable, name: string): Match | undefined {
+  // The second number is an expert, unless the table has it as it is.
+  return matchNumbers(names, name, 1) ?? matchNumbers(names, name, 2)
+}
+
+function matchNumbers(names: NameTable, name: string, max: 1 | 2): Match | undefined {
   const numbers: number[] = []
   const pattern = name
     .split('.')
     .map((part) => {
-      if (numbers.length === 2 || !/^\d{1,9}$/.test(part)) return part
+      if (numbers.length === max || !/^\d{1,9}$/.test(part)) return part
       numbers.push(Number(part))
       return numbers.length === 1 ? '{n}' : '{e}'
     })
@@ -57,8 +62,10 @@ export function cleanName(
   let clean = name
   for (const each of prefix?.remove ?? []) if (clean.startsWith(each)) clean = clean.slice(each.length)
   for (const [pattern, replacement] of respell) clean = clean.replace(pattern, replacement)
+  clean = family.named?.(clean, config) ?? clean
   if (otherSenses.test(clean)) return { why: 'it belongs to the part of the model that sees or hears' }
-  if (drops.some((pattern) => pattern.test(clean))) return { why: 'llama.cpp has no use for it' }
+  if ([...drops, ...(family.classDrops?.[className] ?? [])].some((pattern) => pattern.test(clean)))
+    return { why: 'llama.cpp has no use for it' }
   if (buffers.test(clean)) return { why: 'it is computed, not learned' }
   clean = clean.replace('language_model.', '')
   const layer = Number(/^model\.layers\.(\d+)\./.exec(clean)?.[1] ?? 0)

@@ -1,5 +1,6 @@
 // The tensors of a directory as those of a GGUF file: each under its new name, with its elements in the new order and of the new type. Nothing
 // is read here but biases that have to be zero.
+import { compareBytes } from '../../bytes/text.js'
 import { callerWord, failWith } from '../../errors/index.js'
 import { type Model, readPayload, type Tensor } from '../../model/index.js'
 import { castLoss } from '../../transforms/cast.js'
@@ -46,12 +47,23 @@ export async function convertTensors(
   const packed = info.family.mxfp4 ? mxfp4Tensors(plain, info) : []
   const tensors: Tensor[] = [...packed]
   const stacks = new ExpertStacks(info, options.file)
+  const embedding =
+    info.family.dropsEqualOutput && plain.find(({ name }) => targetOf(name, info) === 'token_embd.weight')
   for (const tensor of plain) {
+    if (
+      embedding &&
+      targetOf(tensor.name, info) === 'output.weight' &&
+      (await isEqual(embedding, tensor, options.signal))
+    ) {
+      const reason = 'it is the same as the embedding'
+      changes.push({ subject: 'tensor', name: tensor.name, action: 'drop', loss: 'form', reason })
+      continue
+    }
     if (isMxfp4(tensor.name) && info.family.mxfp4) continue
     const match = requireMatch(tensor, info)
     const made = await convertOne(tensor, match, info, options)
     const ready = made.flatMap((each) => {
-      const final = typed(each, outputType)
+      const final = typed(each, { outputType, castsRouters: info.family.castsRouters })
       note(tensor, final, changes, options.outputType !== undefined)
       return match.rule.stack ? stacks.add(final, match) : [final]
     })
@@ -61,11 +73,47 @@ export async function convertTensors(
   return { tensors, changes, outputType, hasMxfp4: packed.length > 0 }
 }
 
+function targetOf(name: string, { family }: ModelConfig): string | undefined {
+  const match = matchName(family.tensors, name)
+  return match && targetNames(match)[0]
+}
+
+/** Compared piece by piece. */
+async function isEqual(a: Tensor, b: Tensor, signal?: AbortSignal): Promise<boolean> {
+  if (a.dtype !== b.dtype || a.data!.byteLength !== b.data!.byteLength) return false
+  const others = b.data!.chunks(pieceBytes, signal)[Symbol.asyncIterator]()
+  for await (const piece of a.data!.chunks(pieceBytes, signal)) {
+    const { value } = await others.next()
+    if (!value || compareBytes(piece, value) !== 0) {
+      await others.return?.()
+      return false
+    }
+  }
+  return true
+}
+
+const pieceBytes = 1 << 20
+
 /** In the order of the source, under the names that the tables have. */
 function keptTensors(tensors: readonly Tensor[], info: ModelConfig, changes: Change[]): readonly Tensor[] {
   const kept: Tensor[] = []
+  const [main, ...same] = info.family.sameTensors ?? []
+  let hasMain = false
   for (const tensor of tensors) {
     const clean = cleanName(tensor.name, info)
+    if ('name' in clean && main !== undefined && (clean.name === main || same.includes(clean.name))) {
+      if (!hasMain) kept.push({ ...tensor, name: main })
+      else
+        changes.push({
+          subject: 'tensor',
+          name: tensor.name,
+          action: 'drop',
+          loss: 'form',
+          reason: 'it is there twice',
+        })
+      hasMain = true
+      continue
+    }
     if ('why' in clean) {
       changes.push({ subject: 'tensor', name: tensor.name, action: 'drop', loss: 'form', reason: clean.why })
       continue

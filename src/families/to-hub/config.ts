@@ -124,6 +124,14 @@ const readableBy: Readonly<Record<TokenizerChoice, readonly string[]>> = {
   wordpiece: ['bert'],
   'bpe-or-wordpiece': ['gpt2', 'bert'],
   'xlm-roberta': ['t5'],
+  nomic: ['t5', 'bert'],
+  'jina-2': ['bert', 'gpt2'],
+  t5: ['t5', 'llama'],
+  'glm-moe': ['gpt2'],
+  chatglm: ['gpt2'],
+  mamba: ['gpt2', 'llama'],
+  'mamba-2': ['gpt2', 'llama'],
+  jamba: ['llama'],
 }
 
 /** The longest type that the name of a class begins with: `Qwen2MoeForCausalLM` is of the type `qwen2_moe`. */
@@ -186,6 +194,8 @@ function checked(rule: KeyRule, value: unknown, { metadata, architecture, file }
     str: typeof value === 'string',
     bools: Array.isArray(value),
     i32s: Array.isArray(value),
+    f32s: Array.isArray(value),
+    strs: Array.isArray(value),
   }[rule.type]
   const wanted = { u32: 'one whole number', f32: 'one number', bool: 'true or false', str: 'a text' } as const
   if (!fits) refuse(`${wanted[rule.type as 'u32'] ?? 'a list'} was expected`)

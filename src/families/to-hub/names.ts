@@ -25,8 +25,8 @@ export function originsIn({ tensors }: Family): (name: string) => Origin | undef
       if (!entries.has(to)) entries.set(to, { pattern, rule, part, rank })
   }
   return (name) => {
-    const layer = Number(/^blk\.(\d{1,9})\./.exec(name)?.[1] ?? 0)
-    const full = name.replace(/^blk\.\d{1,9}\./, 'blk.{n}.')
+    const layer = Number(/^(?:enc\.|dec\.)?blk\.(\d{1,9})\./.exec(name)?.[1] ?? 0)
+    const full = name.replace(/^((?:enc\.|dec\.)?blk)\.\d{1,9}\./, '$1.{n}.')
     const base = full.replace(/\.(weight|bias)$/, '')
     const found = [entries.get(full), entries.get(base)].filter((entry) => entry !== undefined)
     const entry = found.sort((a, b) => a.rank - b.rank)[0]

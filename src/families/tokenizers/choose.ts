@@ -1,6 +1,7 @@
 // Which tokenizer a model has, and the entries that describe it.
 import type { ModelConfig } from '../config.js'
 import type { ModelDirectory } from '../directory.js'
+import { isObject } from '../facts.js'
 import type { Config, TokenizerChoice } from '../family.js'
 import { bpeEntries, typeCountEntry, wordPieceEntries } from './bpe.js'
 import { readTokenizerFiles, refuseTokenizer, type TokenizerFiles, tokenizerFile } from './files.js'
@@ -9,7 +10,7 @@ import { internLm2Entries, internLm3Entries } from './internlm.js'
 import { isLlamaHf, llamaHfEntries } from './llama-hf.js'
 import { prefixEntry, sentencePieceEntries, sentencePieceFile, spacePrefix } from './sentence-piece.js'
 import { specialEntries } from './special-tokens.js'
-import { unigramEntries } from './unigram.js'
+import { t5Entries, unigramEntries } from './unigram.js'
 import type { Entry } from './vocabulary.js'
 
 export async function tokenizerEntries(
@@ -33,6 +34,8 @@ const substitutes: Readonly<Partial<Record<TokenizerChoice, readonly string[]>>>
   bpe: [mergeFiles],
   wordpiece: ['vocab.txt'],
   'bpe-or-wordpiece': ['vocab.txt'],
+  mamba: [sentencePieceFile, mergeFiles],
+  'mamba-2': [sentencePieceFile, mergeFiles],
 }
 
 const fixedEntries = (stated: Readonly<Record<string, boolean | number>>): Entry[] =>
@@ -58,8 +61,33 @@ async function ownTokenizer(files: TokenizerFiles, choice: TokenizerChoice, conf
       return internLm3Entries(files, config)
     case 'xlm-roberta':
       return unigramEntries(files, config)
-    case 'glm':
-      return bpeEntries(files, config, { known: glmTokens(files) })
+    case 'glm': {
+      const [end, user] = addedIds(files, '<|endoftext|>', '<|user|>')
+      return bpeEntries(files, config, { known: { eos: end!, eot: user!, unk: end!, bos: end! } })
+    }
+    case 'chatglm': {
+      const [end, user] = addedIds(files, '<|endoftext|>', '<|user|>')
+      return bpeEntries(files, config, { known: { eos: end!, eot: user!, unk: end! } })
+    }
+    case 'glm-moe': {
+      const [bos, eot, unk, eom] = addedIds(files, '[gMASK]', '<|user|>', '<|endoftext|>', '<|observation|>')
+      return bpeEntries(files, config, { known: { bos: bos!, eot: eot!, unk: unk!, eom: eom! } })
+    }
+    case 'mamba':
+      return files.tokenizerJson || !hasModel ? bpeEntries(files, config) : sentencePieceEntries(files, config)
+    case 'mamba-2':
+      return hasModel ? sentencePieceEntries(files, config) : bpeEntries(files, config)
+    case 'jamba':
+      return hasModel ? sentencePieceEntries(files, config) : [...(await llamaHfEntries(files)), noSpacePrefix]
+    case 't5':
+      return t5Entries(files, config)
+    case 'nomic':
+      return hasPieces(files) ? unigramEntries(files, config) : wordPieceEntries(files, config)
+    case 'jina-2': {
+      const isRoberta = String(files.tokenizerConfig?.tokenizer_class).startsWith('RobertaTokenizer')
+      if (!isRoberta) return wordPieceEntries(files, config)
+      return [...(await bpeEntries(files, config)), typeCountEntry({ type_vocab_size: 2 })]
+    }
     case 'hunyuan':
       return hunyuanEntries(files, config)
     case 'gemma-1':
@@ -86,13 +114,15 @@ async function ownTokenizer(files: TokenizerFiles, choice: TokenizerChoice, conf
 const noSpacePrefix: Entry = [spacePrefix, { type: 'bool', value: false }]
 
 /** A text of these models ends where the next turn begins. */
-function glmTokens({ added, directory }: TokenizerFiles): Readonly<Record<string, number>> {
-  const idOf = (text: string): number =>
-    added.find(({ content }) => content === text)?.id ??
-    refuseTokenizer(directory, tokenizerFile, 'added_tokens', `there is no ${text}`)
-  const [end, user] = [idOf('<|endoftext|>'), idOf('<|user|>')]
-  return { eos: end, eot: user, unk: end, bos: end }
-}
+const addedIds = ({ added, directory }: TokenizerFiles, ...texts: readonly string[]): number[] =>
+  texts.map(
+    (text) =>
+      added.find(({ content }) => content === text)?.id ??
+      refuseTokenizer(directory, tokenizerFile, 'added_tokens', `there is no ${text}`),
+  )
+
+const hasPieces = ({ tokenizerJson }: TokenizerFiles): boolean =>
+  isObject(tokenizerJson?.model) && tokenizerJson.model.type === 'Unigram'
 
 async function llamaEntries(files: TokenizerFiles, config: Config, hasModel: boolean): Promise<Entry[]> {
   const entries = prefixEntry(files)

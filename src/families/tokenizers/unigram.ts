@@ -1,15 +1,24 @@
-// XLM-RoBERTa: pieces that are chosen by the best sum of their scores, from a SentencePiece model or from tokenizer.json.
+// XLM-RoBERTa and T5: pieces that are chosen by the best sum of their scores, from a SentencePiece model or from tokenizer.json.
 import { listOf } from '../../model/index.js'
 import { isObject } from '../facts.js'
 import type { Config } from '../family.js'
 import { typeCountEntry } from './bpe.js'
 import { isId, missingTokenizer, refuseTokenizer, type TokenizerFiles, tokenizerFile, tokenText } from './files.js'
-import { readSentencePiece, unusedScore } from './sentence-piece.js'
+import {
+  addedScore,
+  readSentencePiece,
+  type SentencePieceModel,
+  sentencePieceEntries,
+  sentencePieceFile,
+  unusedScore,
+} from './sentence-piece.js'
 import { commonKinds, specialEntries } from './special-tokens.js'
 import { tokenType } from './token-types.js'
 import { type Entry, maxTokens, placeholders, type TokenList, tokenEntries } from './vocabulary.js'
 
 export const unigramFile = 'sentencepiece.bpe.model'
+/** What most models of the kind of T5 call it. */
+const t5File = 'spiece.model'
 
 interface Unigram {
   readonly list: Required<TokenList>
@@ -20,19 +29,55 @@ interface Unigram {
 
 export async function unigramEntries(files: TokenizerFiles, config: Config): Promise<Entry[]> {
   const bytes = await files.directory.bytes(unigramFile)
-  const { list, charsmap, addsPrefix, removesSpaces } = bytes
-    ? await fromModel(files, bytes, config)
-    : fromJson(files, config)
+  const unigram = bytes ? await fromModel(files, bytes, config) : fromJson(files, config)
+  return entriesOf(files, unigram, [typeCountEntry(config)])
+}
+
+async function entriesOf(files: TokenizerFiles, unigram: Unigram, more: readonly Entry[] = []): Promise<Entry[]> {
+  const { list, charsmap, addsPrefix, removesSpaces } = unigram
   const flag = (key: string, value: boolean): Entry => [`tokenizer.ggml.${key}`, { type: 'bool', value }]
   const map = Array.from(charsmap, (value) => ({ type: 'u8', value }) as const)
   return [
     ...tokenEntries('t5', 'default', list),
     flag('add_space_prefix', addsPrefix),
-    typeCountEntry(config),
+    ...more,
     flag('remove_extra_whitespaces', removesSpaces),
     ...(map.length > 0 ? [['tokenizer.ggml.precompiled_charsmap', listOf('u8', map)] as Entry] : []),
     ...(await specialEntries(files, { limit: list.tokens.length })),
   ]
+}
+
+/** T5 has the pieces of its model as they are, and as many as the configuration says. */
+export async function t5Entries(files: TokenizerFiles, config: Config): Promise<Entry[]> {
+  const { directory } = files
+  const name = (await directory.has(sentencePieceFile)) ? sentencePieceFile : t5File
+  const bytes = (await directory.bytes(name)) ?? missingTokenizer(directory, t5File, sentencePieceFile)
+  const { pieces, isUnigram, ...rest } = await readSentencePiece(bytes, directory.pathOf(name))
+  if (!isUnigram) {
+    if (name === sentencePieceFile) return sentencePieceEntries(files, config)
+    return refuseTokenizer(directory, name, 'trainer_spec.model_type', 'a unigram model was expected')
+  }
+  const size = isId(config.vocab_size) ? config.vocab_size : pieces.length
+  if (pieces.length > size)
+    refuseTokenizer(directory, name, 'pieces', `${pieces.length} pieces, and config.json says that there are ${size}`)
+  const list = filled(files, config, pieces)
+  for (const [text, id] of Object.entries((await directory.json('added_tokens.json')) ?? {})) {
+    if (!isId(id) || id >= size) continue
+    list.tokens[id] = text
+    list.scores[id] = addedScore
+    list.types[id] = tokenType.userDefined
+  }
+  return entriesOf(files, { list, ...rest })
+}
+
+function filled(files: TokenizerFiles, config: Config, pieces: SentencePieceModel['pieces']): Required<TokenList> {
+  const list = emptyList(files, config, pieces.length)
+  for (const [id, { text, score, type }] of pieces.entries()) {
+    list.tokens[id] = text
+    list.scores[id] = score
+    list.types[id] = type
+  }
+  return list
 }
 
 /** As many as the configuration says, and as many as there are. */
@@ -48,12 +93,7 @@ async function fromModel(files: TokenizerFiles, bytes: Uint8Array, config: Confi
   const { directory } = files
   const { pieces, isUnigram, ...rest } = await readSentencePiece(bytes, directory.pathOf(unigramFile))
   if (!isUnigram) refuseTokenizer(directory, unigramFile, 'trainer_spec.model_type', 'a unigram model was expected')
-  const list = emptyList(files, config, pieces.length)
-  for (const [id, { text, score, type }] of pieces.entries()) {
-    list.tokens[id] = text
-    list.scores[id] = score
-    list.types[id] = type
-  }
+  const list = filled(files, config, pieces)
   const { control, unknown } = tokenType
   return {
     list: {

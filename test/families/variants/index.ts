@@ -1,5 +1,6 @@
 // Small models of architectures and settings that the golden cases do not have: a configuration, and the shapes of all tensors.
 import { denseModels } from './dense.js'
+import { hybridModels } from './hybrids.js'
 import { otherModels } from './others.js'
 import { relatives } from './relatives.js'
 import type { Variant } from './shapes.js'
@@ -10,5 +11,6 @@ export const variants: Readonly<Record<string, Variant>> = {
   ...sparseModels,
   ...otherModels,
   ...relatives,
+  ...hybridModels,
 }
 export { tokenizerFiles } from './tokenizers.js'

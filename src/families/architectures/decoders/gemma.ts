@@ -139,3 +139,13 @@ export const gemma3: Family = {
   },
   tokenizer: 'gemma-3',
 }
+
+/** Gemma 3 that looks at a text from both sides, for embeddings. */
+export const gemmaEmbedding: Family = {
+  ...gemma3,
+  architecture: 'gemma-embedding',
+  classes: ['Gemma3TextModel'],
+  // What the file says about both sides makes the class halve the window.
+  keys: [...gemma3.keys, { ...key.slidingWindow, required: true }, key.pooling],
+  prefix: { add: { Gemma3TextModel: 'model.' } },
+}

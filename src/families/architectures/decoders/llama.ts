@@ -1,6 +1,6 @@
 // Llama and the many models that are built like it: Mistral, Mixtral, Yi, SmolLM, …
-import { headSize, heads } from '../../facts.js'
-import type { Default, Family, KeyRule, NameTable } from '../../family.js'
+import { headSize, heads, isObject, num } from '../../facts.js'
+import type { Config, Default, Family, KeyRule, NameTable } from '../../family.js'
 import { commonKeys, key } from '../shared-keys.js'
 import { attentionNames, gatedMlpNames, outerNames, permutedAttentionNames, preNormNames } from '../shared-names.js'
 
@@ -58,7 +58,16 @@ export const llamaNames: NameTable = {
 
 export const llama: Family = {
   architecture: 'llama',
-  classes: ['LlamaForCausalLM', 'LLaMAForCausalLM', 'MistralForCausalLM', 'MixtralForCausalLM', 'LlamaModel'],
+  classes: [
+    'LlamaForCausalLM',
+    'LLaMAForCausalLM',
+    'MistralForCausalLM',
+    'MixtralForCausalLM',
+    'LlamaModel',
+    'LlavaForConditionalGeneration',
+    'VoxtralForConditionalGeneration',
+    'IQuestCoderForCausalLM',
+  ],
   configs: {
     llama: { ...llamaConfig, head_dim: headSize },
     mistral: { ...mistral, sliding_window: 4096 },
@@ -95,6 +104,50 @@ export const arcee: Family = {
     },
   },
   keys: [...llamaKeys, key.pooling],
+}
+
+/** Beside the RoPE settings that are known. */
+const ropeSetting =
+  (name: string) =>
+  (value: unknown, { rope_scaling: known }: Config): Config => ({
+    rope_scaling: { ...(isObject(known) && known), [name]: value },
+  })
+
+/** Whose layers of Mistral are part of a model that sees. */
+export const mistral3: Family = {
+  ...llama,
+  architecture: 'mistral3',
+  classes: ['Mistral3ForConditionalGeneration', 'Ministral3ForCausalLM'],
+  configs: {
+    mistral: { ...mistral, sliding_window: 4096 },
+    mistral3: {
+      ...mistral,
+      num_hidden_layers: 40,
+      hidden_size: 5120,
+      intermediate_size: 32768,
+      head_dim: 128,
+      rms_norm_eps: 1e-5,
+      rope_theta: 1e9,
+      sliding_window: null,
+      vocab_size: 131072,
+    },
+    ministral3: {},
+  },
+  keys: [
+    ...llamaKeys,
+    {
+      key: 'rope.scaling.yarn_log_multiplier',
+      type: 'f32',
+      value: ({ config, rope }) => (config.model_type === 'ministral3' ? num(rope, 'mscale_all_dim') : undefined),
+      back: ropeSetting('mscale_all_dim'),
+    },
+    {
+      key: 'attention.temperature_scale',
+      type: 'f32',
+      value: ({ config, rope }) => (config.model_type === 'ministral3' ? num(rope, 'llama_4_scaling_beta') : undefined),
+      back: ropeSetting('llama_4_scaling_beta'),
+    },
+  ],
 }
 
 /** Llama that looks at a text from both sides, for embeddings. */

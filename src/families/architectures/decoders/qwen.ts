@@ -1,5 +1,6 @@
 // Qwen 2 and 3, dense and with experts.
-import type { Default, Family, NameTable } from '../../family.js'
+import { isObject } from '../../facts.js'
+import type { Default, Family, KeyRule, NameTable } from '../../family.js'
 import { commonKeys, key } from '../shared-keys.js'
 import {
   attentionNames,
@@ -42,7 +43,7 @@ const sparseKeys = [...commonKeys, key.expertFeedForward, key.sharedExpertFeedFo
 
 export const qwen2: Family = {
   architecture: 'qwen2',
-  classes: ['Qwen2ForCausalLM', 'Qwen2Model'],
+  classes: ['Qwen2ForCausalLM', 'Qwen2Model', 'KORMoForCausalLM'],
   configs: { qwen2: dense },
   keys: [...commonKeys, key.pooling],
   tensors: denseNames,
@@ -96,5 +97,90 @@ export const qwen3Moe: Family = {
   },
   keys: sparseKeys,
   tensors: { ...sparseNames, ...headNormNames },
+  tokenizer: 'bpe',
+}
+
+const seeing: Readonly<Record<string, Default>> = {
+  ...dense,
+  num_hidden_layers: 80,
+  hidden_size: 8192,
+  intermediate_size: 29568,
+  num_attention_heads: 64,
+  num_key_value_heads: 8,
+  rope_theta: 1e6,
+  rms_norm_eps: 1e-5,
+  vocab_size: 152064,
+}
+
+/** The text of Qwen 2 VL and 2.5 VL, whose RoPE has sections for time, height and width. */
+export const qwen2Vl: Family = {
+  architecture: 'qwen2vl',
+  classes: ['Qwen2VLForConditionalGeneration', 'Qwen2_5_VLForConditionalGeneration', 'Qwen2VLModel'],
+  configs: { qwen2_vl: seeing, qwen2_5_vl: seeing, qwen2_vl_text: seeing, qwen2_5_vl_text: seeing },
+  keys: commonKeys,
+  tensors: denseNames,
+  tokenizer: 'sentencepiece-or-bpe',
+}
+
+/** Layers that what is seen is added to. */
+const deepstack: KeyRule = {
+  key: 'n_deepstack_layers',
+  type: 'u32',
+  value: ({ config }) => {
+    const stated = isObject(config.vision_config) ? config.vision_config.deepstack_visual_indexes : undefined
+    return Array.isArray(stated) ? stated.length : 3
+  },
+  back: (value) => ({
+    vision_config: { deepstack_visual_indexes: Array.from({ length: Number(value) }, (_, i) => i) },
+  }),
+}
+
+const seeing3: Readonly<Record<string, Default>> = {
+  ...dense,
+  max_position_embeddings: 128000,
+  head_dim: 128,
+  rope_theta: 5e6,
+}
+
+export const qwen3Vl: Family = {
+  architecture: 'qwen3vl',
+  classes: ['Qwen3VLForConditionalGeneration'],
+  configs: { qwen3_vl_text: seeing3, qwen3_vl: seeing3 },
+  keys: [...commonKeys, key.pooling, deepstack],
+  tensors: { ...denseNames, ...headNormNames },
+  tokenizer: 'sentencepiece-or-bpe',
+}
+
+const seeing3Moe: Readonly<Record<string, Default>> = {
+  ...sparse,
+  max_position_embeddings: 128000,
+  intermediate_size: 5632,
+  num_attention_heads: 16,
+  num_key_value_heads: 16,
+  head_dim: 128,
+  rope_theta: 5e6,
+  num_experts: 60,
+  num_experts_per_tok: 4,
+  moe_intermediate_size: 1408,
+}
+
+const experts = 'model.layers.{n}.mlp.experts'
+
+/** The experts are stacked and transposed. */
+export const qwen3VlMoe: Family = {
+  architecture: 'qwen3vlmoe',
+  classes: ['Qwen3VLMoeForConditionalGeneration'],
+  configs: { qwen3_vl_moe_text: seeing3Moe, qwen3_vl_moe: seeing3Moe },
+  keys: [...sparseKeys, deepstack],
+  tensors: {
+    ...denseNames,
+    ...headNormNames,
+    [`${experts}.gate_up_proj`]: {
+      to: ['blk.{n}.ffn_gate_exps.weight', 'blk.{n}.ffn_up_exps.weight'],
+      by: 'transpose-split-halves',
+    },
+    [`${experts}.down_proj`]: { to: 'blk.{n}.ffn_down_exps.weight', by: 'transpose-last' },
+    ...expertNames,
+  },
   tokenizer: 'bpe',
 }

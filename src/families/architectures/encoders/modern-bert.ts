@@ -1,10 +1,12 @@
 // ModernBERT: an encoder that rotates, looks at windows in most layers, and has gate and up in one matrix.
 import type { Family } from '../../family.js'
 import { commonKeys, key } from '../shared-keys.js'
+import { labels, namedClassifier } from './bert.js'
 
 export const modernBert: Family = {
   architecture: 'modern-bert',
-  classes: ['ModernBertModel', 'ModernBertForMaskedLM'],
+  classes: ['ModernBertModel', 'ModernBertForMaskedLM', 'ModernBertForSequenceClassification'],
+  tells: { ModernBertForSequenceClassification: /^cls\./ },
   configs: {
     modernbert: {
       num_hidden_layers: 22,
@@ -26,6 +28,7 @@ export const modernBert: Family = {
     ...commonKeys,
     { key: 'attention.causal', type: 'bool', value: () => false },
     key.pooling,
+    labels,
     { ...key.slidingWindow, from: ['local_attention'], required: true },
     { key: 'attention.sliding_window_pattern', type: 'u32', from: ['global_attn_every_n_layers'] },
     key.noRopeScaling,
@@ -42,9 +45,15 @@ export const modernBert: Family = {
     'layers.{n}.mlp_norm': 'blk.{n}.ffn_norm',
     'layers.{n}.mlp.Wi': 'blk.{n}.ffn_up',
     'layers.{n}.mlp.Wo': 'blk.{n}.ffn_down',
+    'head.dense': 'cls',
+    pre_classifier: 'cls',
+    classifier: 'cls.output',
+    'head.norm': 'cls.norm',
   },
   prefix: { remove: ['model.'] },
-  drops: [/^decoder\.(weight|bias)$/, /^head\.(dense|norm)\.(weight|bias)$/],
+  named: namedClassifier,
+  drops: [/^decoder\.(weight|bias)$/],
+  classDrops: { ModernBertForMaskedLM: [/^head\.(dense|norm)\.(weight|bias)$/] },
   // The norm of the embedding is that of the first layer.
   mayLack: /^blk\.0\.attn_norm\./,
   tokenizer: 'bpe',

@@ -34,7 +34,7 @@ export function publishUnigram(source: TokenizerSource): PublishedTokenizer {
           ...config,
           add_prefix_space: flag('add_space_prefix') === true,
           clean_up_tokenization_spaces: flag('remove_extra_whitespaces') === true,
-          tokenizer_class: 'XLMRobertaTokenizer',
+          tokenizer_class: source.choice === 't5' ? 'T5Tokenizer' : 'XLMRobertaTokenizer',
         },
       ],
     ]),
