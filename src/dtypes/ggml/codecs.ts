@@ -49,6 +49,7 @@ import { type EncodableBlock, type RowEncoders, rowEncoders } from '../../kernel
 import { quietNaN } from '../../kernels/numbers/float-bits.js'
 import type { Codec, RowEncoder } from '../dtype.js'
 import { throughF32 } from '../via-f32.js'
+import { betterOnFewLevels } from './few-levels.js'
 
 const decoders: Readonly<Record<BlockName, DecodeBlocks>> = {
   q4_0: compiledDecoder('decodeQ4_0', layouts.q4_0, decodeQ4_0),
@@ -94,10 +95,11 @@ export function codecOf(name: BlockName): Codec {
 const isEncoded = (name: BlockName): name is EncodableBlock => name in rowEncoders
 
 /** Without importance weights no block depends on the row that it is in. Some types have a faster encoder, or one with less error than ggml's. */
-function blockEncoder(name: EncodableBlock, { weights, encode }: RowEncoders): EncodeBlocks | undefined {
+function blockEncoder(name: EncodableBlock, { weights, encode, reference }: RowEncoders): EncodeBlocks | undefined {
   if (weights === 'required') return undefined
   const own: EncodeBlocks | undefined = (encoders as Readonly<Partial<Record<EncodableBlock, EncodeBlocks>>>)[name]
   const { elements } = layouts[name]
+  if (own && name.endsWith('_k')) return betterOnFewLevels(layouts[name], own, reference, decoders[name])
   return own ?? ((source, target, blocks) => encode(source.subarray(0, blocks * elements), target, undefined))
 }
 
