@@ -53,8 +53,8 @@ export function walk(root: PickleValue, storages: Storages, context: ReadContext
 
 type Role = Tensor['role']
 
-/** Whether a checkpoint keeps the state of an optimizer under this key of its root. */
-export const isOptimizerKey = (key: string): boolean => /^optim/i.test(key)
+/** Whether a checkpoint keeps the state of an optimizer under this key of its root: `optim`, `optimizer_states`; `optimal.weight` is a weight. */
+export const isOptimizerKey = (key: string): boolean => /^[Oo]ptim(izers?)?(?![a-z])/.test(key)
 
 class Walker {
   readonly #contents: Contents = { tensors: [], metadata: new Map(), storageKeys: [] }
