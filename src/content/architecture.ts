@@ -27,15 +27,29 @@ export interface Architecture {
   readonly cache?: CacheSize
 }
 
-/** The words of config.json, then those of GGUF, MCF and EMBD. */
+/** The words of config.json, then those of GGUF, MCF, EMBD and whisper.cpp. */
 const words = {
-  layers: [...configWords.layers, 'block_count', 'layerCount', 'decoder_layers'],
-  hidden: [...configWords.hidden, 'd_model', 'embedding_length', 'hiddenSize'],
-  heads: [...configWords.heads, 'num_heads', 'attention.head_count', 'headCount', 'decoder_attention_heads'],
+  layers: [...configWords.layers, 'block_count', 'layerCount', 'decoder_layers', 'n_text_layer'],
+  hidden: [...configWords.hidden, 'd_model', 'embedding_length', 'hiddenSize', 'n_text_state'],
+  heads: [
+    ...configWords.heads,
+    'num_heads',
+    'attention.head_count',
+    'headCount',
+    'decoder_attention_heads',
+    'n_text_head',
+  ],
   kvHeads: [...configWords.kvHeads, 'num_kv_heads', 'multi_query_group_num', 'attention.head_count_kv', 'headCountKv'],
   headDim: [...configWords.headDim, 'attention.key_length'],
-  context: [...configWords.context, 'context_length', 'contextLength', 'max_position_emb', 'max_target_positions'],
-  vocabulary: [...configWords.vocabulary, 'vocabSize'],
+  context: [
+    ...configWords.context,
+    'context_length',
+    'contextLength',
+    'max_position_emb',
+    'max_target_positions',
+    'n_text_ctx',
+  ],
+  vocabulary: [...configWords.vocabulary, 'vocabSize', 'n_vocab'],
   experts: [...configWords.experts, 'expert_count'],
   usedExperts: [...configWords.usedExperts, 'expert_used_count'],
 } as const

@@ -6,7 +6,7 @@ export { bitset, bool, i8, i16, i32, i64, u8, u16, u32, u64 } from './integers.j
 import { complexes } from './complex.js'
 import type { DType } from './dtype.js'
 import { floats } from './floats.js'
-import { ggmlBlockTypes } from './ggml/types.js'
+import { ggmlBlockTypes, oldGgmlTypes } from './ggml/types.js'
 import { mcfTypes } from './mcf/types.js'
 import { smallFloats } from './small-floats.js'
 import { smallIntegers } from './small-integers.js'
@@ -45,6 +45,7 @@ const families = [
   complexes,
   mcfTypes,
   ggmlBlockTypes,
+  oldGgmlTypes,
   [packed],
 ] as const
 

@@ -117,11 +117,6 @@ const rows: readonly Row[] = [
     hint: 'take that off with h5unjam',
     is: (head) => isHiddenHdf5(head),
   },
-  {
-    what: 'a model of a format before GGUF (ggml, ggmf, ggjt or ggla)',
-    hint: 'convert it with an old llama.cpp first',
-    is: anyOf(at(0, 'lmgg'), at(0, 'fmgg'), at(0, 'tjgg'), at(0, 'algg')),
-  },
   { what: 'a Core ML model', is: isCoreMl },
   { what: 'the manifest of a Core ML package', is: says(/^\{[\s\S]*"(itemInfoEntries|rootModelIdentifier)"/) },
   { what: 'a Caffe model', is: isCaffe },

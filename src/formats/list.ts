@@ -5,6 +5,7 @@ import type { Format } from '../model/index.js'
 import { aero, aeroset } from './aero/index.js'
 import { dcp } from './dcp/index.js'
 import { embd } from './embd/index.js'
+import { ggjt } from './ggjt/index.js'
 import { gguf } from './gguf/index.js'
 import { imatrix } from './imatrix/index.js'
 import { keras } from './keras/index.js'
@@ -26,6 +27,7 @@ const all = [
   aero,
   aeroset,
   gguf,
+  ggjt,
   npy,
   npz,
   dcp,

@@ -143,8 +143,11 @@ export interface WriteCapabilities {
 export interface Capabilities {
   /** What the format's own checksums cover. */
   readonly checksums: 'none' | 'index' | 'all'
-  /** Nothing in a file marks its end: one that is cut between two records after the weights is a valid file with fewer records. */
-  readonly openEnded?: true
+  /**
+   * Nothing in a file marks its end: one that is cut between two records after the weights is a valid file with fewer records, or with fewer
+   * `tensors` where these come last.
+   */
+  readonly openEnded?: true | 'tensors'
   /** The version and variant that are written unless a model or an option says otherwise. */
   readonly defaults?: { readonly version?: string; readonly variant?: string }
   /**

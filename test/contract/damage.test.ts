@@ -37,9 +37,9 @@ describe.each(formats.map((format) => format.id))('%s, damaged', (id) => {
       const { verdict, findings } = await verifySource(fixtureSource(id, file, bytes.subarray(0, end)))
       if (verdict !== 'errors' && openEnded && starts.has(end)) {
         const { digests } = await describeModel(fixtureSource(id, file, bytes.subarray(0, end)))
-        expect(digests, `cut at ${end}, between records`).toEqual(
-          (await describeModel(fixtureSource(id, file))).digests,
-        )
+        const whole = (await describeModel(fixtureSource(id, file))).digests
+        const expected = openEnded === 'tensors' ? whole.slice(0, digests.length) : whole
+        expect(digests, `cut at ${end}, between records`).toEqual(expected)
         continue
       }
       expect(verdict, `cut at ${end}`).toBe('errors')

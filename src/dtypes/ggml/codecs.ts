@@ -11,6 +11,8 @@ import {
   type EncodeBlocks,
   fieldOffset,
   layouts,
+  type OldBlockName,
+  oldLayouts,
 } from '../../kernels/ggml/layouts.js'
 import { decodeMXFP4, decodeNVFP4, decodeTQ1_0, decodeTQ2_0 } from '../../kernels/ggml/plain/decode-fp4.js'
 import {
@@ -45,6 +47,7 @@ import {
   decodeQ8_0,
   decodeQ8_1,
 } from '../../kernels/ggml/plain/decode-legacy.js'
+import { oldDecoders } from '../../kernels/ggml/plain/decode-old.js'
 import { type EncodableBlock, type RowEncoders, rowEncoders } from '../../kernels/ggml/reference/index.js'
 import { quietNaN } from '../../kernels/numbers/float-bits.js'
 import type { Codec, RowEncoder } from '../dtype.js'
@@ -86,6 +89,9 @@ const modest = 0x44800000
 
 /** The blocks that values can be encoded to. */
 export type { EncodableBlock }
+
+/** Blocks of old files are read, and never written. */
+export const oldCodecOf = (name: OldBlockName): Codec => blockCodec(oldLayouts[name], oldDecoders[name])
 
 export function codecOf(name: BlockName): Codec {
   const rows = isEncoded(name) ? rowEncoders[name] : undefined
@@ -205,7 +211,10 @@ function nonFiniteScales(layout: BlockLayout): (bytes: Uint8Array, at: number) =
   const halves = layout.fields
     .filter((field) => field.kind === 'f16')
     .map((field) => fieldOffset(layout, field.name) + 1)
-  if (layout === layouts.q8_k) return (bytes, at) => (bytes[at + 3]! & 0x7f) === 0x7f && bytes[at + 2]! >= 0x80
+  const singles = layout.fields.filter(({ kind }) => kind === 'f32').map(({ name }) => fieldOffset(layout, name) + 2)
+  if (singles.length > 0)
+    return (bytes, at) =>
+      singles.some((place) => (bytes[at + place + 1]! & 0x7f) === 0x7f && bytes[at + place]! >= 0x80)
   const [first, second] = halves
   if (first === undefined) return () => false
   if (second === undefined) return (bytes, at) => (bytes[at + first]! & 0x7c) === 0x7c

@@ -1,11 +1,18 @@
 // The tensor types of ggml: numbers in files, names in tools. Plain types are the plain element types of every other format; the rest
 // are blocks, named `ggml.` and the name in lower case.
 import { checkedMultiply, countElements } from '../../bytes/index.js'
-import { type BlockLayout, type BlockName, blockBytes, layouts } from '../../kernels/ggml/layouts.js'
-import type { DType } from '../dtype.js'
+import {
+  type BlockLayout,
+  type BlockName,
+  blockBytes,
+  layouts,
+  type OldBlockName,
+  oldLayouts,
+} from '../../kernels/ggml/layouts.js'
+import type { Codec, DType } from '../dtype.js'
 import { bf16, f16, f32, f64 } from '../floats.js'
 import { i8, i16, i32, i64 } from '../integers.js'
-import { codecOf } from './codecs.js'
+import { codecOf, oldCodecOf } from './codecs.js'
 
 export interface GgmlType {
   /** What a file holds. */
@@ -20,16 +27,9 @@ export interface GgmlType {
 /** The id of a block type. */
 type BlockId = `ggml.${BlockName}`
 
-function blockType(name: BlockName): DType<BlockId> {
-  const layout: BlockLayout = layouts[name]
+function blockType<Name extends string>(name: Name, layout: BlockLayout, codec: Codec): DType<`ggml.${Name}`> {
   const group = { elements: layout.elements, bytes: blockBytes(layout) }
-  return {
-    id: `ggml.${name}`,
-    kind: 'block',
-    group,
-    byteLength: (shape) => blocksByteLength(group, shape),
-    codec: codecOf(name),
-  }
+  return { id: `ggml.${name}`, kind: 'block', group, byteLength: (shape) => blocksByteLength(group, shape), codec }
 }
 
 /** Rows, the last dimension of a row-major shape, must be whole blocks; a matching total is not enough. */
@@ -99,7 +99,7 @@ export const ggmlTypes: readonly GgmlType[] = [
   ...blocks.map(([number, name]) => ({
     number,
     name: name.toUpperCase(),
-    dtype: blockType(name),
+    dtype: blockType(name, layouts[name], codecOf(name)),
     layout: layouts[name],
   })),
 ].sort((a, b) => a.number - b.number)
@@ -121,3 +121,33 @@ export const ggmlTypeOf = (dtype: DType): GgmlType | undefined => byDType.get(dt
 export const ggmlBlockTypes: readonly DType<BlockId>[] = ggmlTypes
   .filter((type) => type.layout)
   .map((type) => type.dtype as DType<BlockId>)
+
+const oldType = <Name extends OldBlockName>(name: Name): DType<`ggml.${Name}`> =>
+  blockType(name, oldLayouts[name], oldCodecOf(name))
+
+const q8_0Old = oldType('q8_0_v1')
+const q4_0Second = oldType('q4_0_v2')
+const q4_1Second = oldType('q4_1_v2')
+const first = (['q4_0_v1', 'q4_1_v1', 'q4_2', 'q4_3', 'q5_0_v1', 'q5_1_v1'] as const).map(oldType)
+
+/** The block types of files before GGUF that differ from today's. */
+export const oldGgmlTypes = [...first, q8_0Old, q4_0Second, q4_1Second] as const
+
+/** What the numbers of block types meant before, by the version of the quantized types: 0 until May 2023, then 1; 2 is today's. */
+const oldNumbers: readonly ReadonlyMap<number, DType>[] = [
+  new Map<number, DType>([...first.map((dtype, i) => [i + 2, dtype] as const), [8, q8_0Old]]),
+  new Map<number, DType>([
+    [2, q4_0Second],
+    [3, q4_1Second],
+    [6, byNumber.get(6)!.dtype],
+    [7, byNumber.get(7)!.dtype],
+    [8, q8_0Old],
+  ]),
+]
+
+/** The type that a file with this version of the quantized types means by a number. */
+export function ggmlTypeInVersion(number: number, version: number): DType | undefined {
+  const type = byNumber.get(number)
+  const old = oldNumbers[version]
+  return old && type?.layout ? old.get(number) : (old?.get(number) ?? type?.dtype)
+}

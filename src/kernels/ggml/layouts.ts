@@ -81,6 +81,24 @@ export const layouts = {
 
 export type BlockName = keyof typeof layouts
 
+/**
+ * Blocks of files before GGUF. The first ones (`_v1`, and those that were given up) hold neighbours in one byte of codes; from the second
+ * version on, the order of codes is today's. Scales of both are mostly f32.
+ */
+export const oldLayouts = {
+  q4_0_v1: block(32, single('d'), codes('qs', 16)),
+  q4_1_v1: block(32, single('d'), single('m'), codes('qs', 16)),
+  q4_2: block(16, half('d'), codes('qs', 8)),
+  q4_3: block(16, half('d'), half('m'), codes('qs', 8)),
+  q5_0_v1: block(32, half('d'), codes('qh', 4), codes('qs', 16)),
+  q5_1_v1: block(32, half('d'), half('m'), codes('qh', 4), codes('qs', 16)),
+  q8_0_v1: block(32, single('d'), bytes('qs', 32)),
+  q4_0_v2: block(32, single('d'), codes('qs', 16)),
+  q4_1_v2: block(32, single('d'), single('m'), codes('qs', 16)),
+} as const
+
+export type OldBlockName = keyof typeof oldLayouts
+
 /** The offset of a field from the start of its block. */
 export function fieldOffset(layout: BlockLayout, name: string): number {
   const at = layout.fields.findIndex((each) => each.name === name)
