@@ -39,7 +39,7 @@ room('edit', ...verbs, 'inspect', 'convert') // an edit is a conversion into the
 room('delta', ...verbs) // what two models differ in, bit by bit
 room('tokenize', ...ground, 'transforms', 'families') // tokenizers of model directories come from there
 room('embed', ...ground, 'transforms', 'tokenize')
-room('threads/worker-jobs.ts', ...verbs, 'inspect', 'diff') // what threads do comes from the rooms above them
+room('threads/worker-jobs.ts', ...verbs, 'inspect', 'diff', 'convert') // what threads do comes from the rooms above them
 room('threads/web', 'threads', 'threads/worker-jobs.ts', ...ground)
 room('threads/node', 'threads', 'threads/worker-jobs.ts', ...ground, 'node')
 room(
@@ -94,6 +94,7 @@ room(
   'trust',
   'delta',
   'threads/node',
+  'threads/worker-jobs.ts', // what threads do, workers of a queue do, too
   'embed',
   'pack',
   'remote',

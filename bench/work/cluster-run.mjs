@@ -12,10 +12,10 @@ const { parts, job, queue } = JSON.parse(costsText)
 const costs = parts[name]
 const { conversion, tasks, open, plan } = await planned(models[size], conversions[name])
 
-const movedBy = (task) =>
-  task.kind === 'check' ? conversion.checks[task.check].bytes : (task.to - task.from) * (1 + costs.readPerByte)
+const lookedAt = ({ first, end }) => conversion.checks.slice(first, end).reduce((sum, { bytes }) => sum + bytes, 0)
+const movedBy = (task) => (task.kind === 'check' ? lookedAt(task) : (task.to - task.from) * (1 + costs.readPerByte))
 const computed = (task) =>
-  task.kind === 'check' ? conversion.checks[task.check].bytes * costs.check : (task.to - task.from) * costs.perByte
+  task.kind === 'check' ? lookedAt(task) * costs.check : (task.to - task.from) * costs.perByte
 const varied = variation()
 const useful = Float64Array.from(tasks, (task) => (computed(task) + movedBy(task) / assumed.bandwidth) * varied())
 const taken = useful.map((seconds) => seconds + job.work)
@@ -23,8 +23,6 @@ const moved = tasks.reduce((sum, task) => sum + movedBy(task), 0)
 const total = useful.reduce((sum, seconds) => sum + seconds, 0)
 const longestFirst = [...tasks].sort((a, b) => b.cost - a.cost).map(({ number }) => taken[number])
 
-// Quantizing is planned once more, to see what depends on values.
-const planning = (name.startsWith('quantize') ? 2 : 1) * plan
 const finishing = tasks.length * job.finish + job.finishOnce + open
 const finishingCpu = tasks.length * job.finishCpu + job.finishOnce + open
 
@@ -36,13 +34,13 @@ function run(workers) {
   return { workers, ideal, queue: throughQueue(speeds, ideal), shares: inShares(speeds, ideal) }
 }
 
-/** `convert --workers`: the submitter plans, opens its job, hands out, looks for results, finishes. */
+/** `convert --workers`: the submitter plans once, hands out, looks for results, finishes. Each worker plans once before its first task. */
 function throughQueue(speeds, ideal) {
   const { server, submit } = queue
   const { ends, imbalance } = simulateQueue(longestFirst, speeds, { start: plan, serve: server, submit })
   const looked = costOfLooking(ends, { start: tasks.length * submit, pause: 0.5, perResult: job.look })
-  const makespan = planning + plan + looked.end + finishing
-  const busy = planning + plan + tasks.length * (submit + server) + looked.cost + finishingCpu
+  const makespan = plan + looked.end + finishing
+  const busy = plan + tasks.length * (submit + server) + looked.cost + finishingCpu
   return { makespan, imbalance, efficiency: ideal / makespan, coordinator: busy / makespan }
 }
 
@@ -51,6 +49,6 @@ function inShares(speeds, ideal) {
   const shares = speeds.map(() => [])
   for (const { task, share } of sharedOut(tasks, speeds.length)) shares[share].push(taken[task.number])
   const { end, imbalance } = simulateShares(shares, speeds, { start: plan })
-  const makespan = planning + end + plan + finishing
+  const makespan = plan + end + plan + finishing
   return { makespan, imbalance, efficiency: ideal / makespan }
 }

@@ -31,7 +31,17 @@ export interface SourceFolder {
 export type SourceHandle = { readonly name: string; readonly size: number } & (
   | { readonly kind: 'descriptor'; readonly descriptor: number }
   | { readonly kind: 'blob'; readonly blob: Blob }
+  | SharedPlace
 )
+
+/** Where other machines find a source: from an address that all of them can open, step by step to the file. */
+export interface SharedPlace {
+  readonly kind: 'shared'
+  readonly address: string
+  readonly steps: readonly (readonly [step: 'sibling' | 'below' | 'sameOrigin', name: string])[]
+  /** As of the source. */
+  readonly version?: string | undefined
+}
 
 /** An object in an object store, which can copy ranges of it into another object by itself. */
 export interface StoredObject {

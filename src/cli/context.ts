@@ -1,4 +1,4 @@
-import type { OptionValues, WorkerPool } from '../kit-node.js'
+import type { ByteSource, OptionValues, WorkerPool } from '../kit-node.js'
 import type { Console } from './console/console.js'
 import type { OptionsOf } from './flags/flag.js'
 import type { commonFlags } from './flags/shared.js'
@@ -23,6 +23,8 @@ export interface Context {
   readonly threads: number | undefined
   /** The threads of this command, shared by all of its work. None is started before there is something to do for it. */
   readonly pool: WorkerPool | undefined
+  /** Makes an input known to those who work for this command on other machines. */
+  readonly share?: ((source: ByteSource, input: string) => ByteSource) | undefined
   /** Values of flags that formats declare, under the names that formats know. */
   readonly formatOptions: OptionValues
 }

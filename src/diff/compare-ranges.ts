@@ -10,6 +10,8 @@ export type PayloadPair = readonly [Payload, Payload]
 
 /** How many bytes of each side one job compares: few, so that all threads finish at about the same time. */
 const taskBytes = 16 << 20
+/** A job with more would be too long a message. */
+const maxSlices = 4096
 
 /** A slice of a pair: its offsets in the two sources, and which part of which pair it is. */
 interface Slice {
@@ -71,7 +73,12 @@ function tasksFor(pairs: readonly (PayloadPair | undefined)[]): Task[] {
     for (let start = 0; start < a.length; start += taskBytes) {
       const length = Math.min(taskBytes, a.length - start)
       let task = tasks.at(-1)
-      if (task?.a !== a.source || task.b !== b.source || task.bytes + length > taskBytes) {
+      if (
+        task?.a !== a.source ||
+        task.b !== b.source ||
+        task.bytes + length > taskBytes ||
+        task.slices.length >= maxSlices
+      ) {
         task = { a: a.source, b: b.source, slices: [], bytes: 0 }
         tasks.push(task)
       }

@@ -1,7 +1,11 @@
 // Decodes the numbers of two tensors of the same shape and compares them in row-major order, window by window.
 import { defaultWindow } from '../bytes/index.js'
 import { compareWindows, createMeter, distanceOf, type Meter } from '../kernels/numbers/compare.js'
-import type { Tensor } from '../model/index.js'
+import type { QuantParams, Tensor, TensorRecipe } from '../model/index.js'
+import { tensorRecipe } from '../model/recipe-of.js'
+import { makePacked } from '../packed/index.js'
+import type { Job, JobHandler } from '../threads/index.js'
+import { rebuildTensor } from '../transforms/rebuild.js'
 import { sideBySide } from '../transforms/side-by-side.js'
 import type { Watch } from './compare-bytes.js'
 import { exactDifferences, type NumberForm, numberStream, readNumbers, realValues } from './real-values.js'
@@ -31,6 +35,38 @@ export async function compareValues(
     options.advance?.(2 * pair.a.byteLength)
   }
   return describe(meter, a.shape, close !== undefined)
+}
+
+interface Side {
+  readonly tensor: TensorRecipe
+  readonly quant?: QuantParams | undefined
+}
+
+interface ValuesData extends ToleranceOptions {
+  readonly a: Side
+  readonly b: Side
+}
+
+/** Undefined if other threads cannot read both tensors. */
+export function valuesJob(a: Tensor, b: Tensor, { tolerance, metric }: ToleranceOptions): Job | undefined {
+  const [left, right] = [tensorRecipe(a), tensorRecipe(b)]
+  if (!left || !right) return undefined
+  const data: ValuesData = {
+    a: { tensor: left, quant: a.quant },
+    b: { tensor: right, quant: b.quant },
+    ...{ tolerance, metric },
+  }
+  return { kind: 'values', data, file: a.data?.origin?.source.name ?? 'tensor', offset: a.data?.origin?.offset ?? 0 }
+}
+
+/** Runs in a worker. */
+export const compareInWorker: JobHandler = (data, _, { open, signal, advance }) => {
+  const { a, b, tolerance, metric } = data as ValuesData
+  const rebuild = ({ tensor, quant }: Side): Tensor => ({
+    ...rebuildTensor(tensor, open, { packed: makePacked }),
+    ...(quant && { quant }),
+  })
+  return compareValues(rebuild(a), rebuild(b), { tolerance, metric, signal, advance })
 }
 
 const forms: readonly NumberForm[] = ['f32', 'f64', 'wide']

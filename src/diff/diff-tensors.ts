@@ -1,13 +1,17 @@
 // Pairs all tensors of two models, compares them, and sorts the differences by severity.
+import { countElements } from '../bytes/index.js'
 import type { Model, Tensor } from '../model/index.js'
-import type { WorkerPool } from '../threads/index.js'
+import { formatDims } from '../model/model.js'
+import { valueCosts } from '../threads/costs.js'
+import { isWorthComputing, runMixed, type WorkerPool } from '../threads/index.js'
 import { selector } from '../transforms/select.js'
 import type { Watch } from './compare-bytes.js'
-import { firstDifferences } from './compare-ranges.js'
+import { firstDifferences, type PayloadPair } from './compare-ranges.js'
 import { compareTensors, sideOf, storedBytes } from './compare-tensors.js'
-import { matchContents, matchNameless, matchNames, renameCandidates } from './match-tensors.js'
+import { compareValues, valuesJob } from './compare-values.js'
+import { type Matches, matchContents, matchNameless, matchNames, renameCandidates } from './match-tensors.js'
 import { severity, type ToleranceOptions } from './tolerance.js'
-import { type DifferenceCounts, type TensorDifference, tensorChanges } from './types.js'
+import { type DifferenceCounts, type TensorDifference, tensorChanges, type ValueDifference } from './types.js'
 
 interface ProgressOptions {
   readonly signal?: AbortSignal | undefined
@@ -45,10 +49,12 @@ export async function diffTensors(a: Model, b: Model, options: TensorOptions): P
   const changed: TensorDifference[] = []
   const stored = named.pairs.map((pair) => storedBytes(pair.a, pair.b))
   const found = await firstDifferences(stored, options.pool, (bytes) => tracker.step('', bytes))
+  const known = await valuesOfPairs(named.pairs, stored, found, options, (bytes) => tracker.step('', bytes))
   for (const [i, pair] of named.pairs.entries()) {
-    const firstByte = found.get(i)
-    const watch = tracker.step(pair.a.name, firstByte === undefined ? sizeOf([pair.a, pair.b]) : 0)
-    const difference = await compareTensors(pair.a, pair.b, { ...options, ...watch, firstByte })
+    const [firstByte, values] = [found.get(i), known.get(i)]
+    const isRead = firstByte !== undefined || values !== undefined
+    const watch = tracker.step(pair.a.name, isRead ? 0 : sizeOf([pair.a, pair.b]))
+    const difference = await compareTensors(pair.a, pair.b, { ...options, ...watch, firstByte, values })
     if (difference) changed.push(difference)
   }
   const close = changed.filter((each) => each.close).length
@@ -71,6 +77,38 @@ export async function diffTensors(a: Model, b: Model, options: TensorOptions): P
       renamed: renamed.length,
     },
   }
+}
+
+/**
+ * How the numbers of pairs differ whose bytes are known to, by the index of the pair, where several threads find that out sooner. Each pair is
+ * compared by one of them.
+ */
+async function valuesOfPairs(
+  pairs: Matches['pairs'],
+  stored: readonly (PayloadPair | undefined)[],
+  found: ReadonlyMap<number, number>,
+  options: TensorOptions,
+  watch: (bytes: number) => Watch,
+): Promise<ReadonlyMap<number, ValueDifference | string>> {
+  const { pool, measure, tolerance } = options
+  const known = new Map<number, ValueDifference | string>()
+  if (measure === false && tolerance === undefined) return known
+  const isWanted = ({ a, b }: Matches['pairs'][number], i: number): boolean =>
+    a.data !== null && b.data !== null && formatDims(a) === formatDims(b) && (found.get(i) ?? (stored[i] ? -1 : 0)) >= 0
+  const wanted = pairs.flatMap((pair, index) => (isWanted(pair, index) ? [{ ...pair, index }] : []))
+  const values = wanted.reduce((sum, { a }) => sum + (countElements(a.shape) ?? 0), 0)
+  if (wanted.length < 2 || !isWorthComputing(pool, values * valueCosts.compare)) return known
+  const { signal, advance } = watch(
+    sizeOf(wanted.filter(({ index }) => !found.has(index)).flatMap(({ a, b }) => [a, b])),
+  )
+  const compared = runMixed(wanted, {
+    ...{ pool, signal, onAdvance: advance },
+    job: ({ a, b }) => valuesJob(a, b, options),
+    here: ({ a, b }, stop) => compareValues(a, b, { ...options, signal: stop, advance }),
+  })
+  let place = 0
+  for await (const each of compared) known.set(wanted[place++]!.index, each as ValueDifference | string)
+  return known
 }
 
 function sizeOf(tensors: Iterable<Tensor>): number {

@@ -3,8 +3,19 @@
 import { type ByteSource, defaultWindow, toHex } from '../bytes/index.js'
 import { type Algorithm, createHasher } from '../digest/index.js'
 import { failWith, ioCodes } from '../errors/index.js'
-import type { Payload } from '../model/index.js'
-import { digestChunks, digestRanges, isWorthThreads, type WorkerPool } from '../threads/index.js'
+import type { Payload, Recipe } from '../model/index.js'
+import { recipeOf } from '../model/recipe-of.js'
+import { makePacked } from '../packed/index.js'
+import {
+  digestChunks,
+  digestRanges,
+  isWorthThreads,
+  type Job,
+  type JobHandler,
+  runMixed,
+  type WorkerPool,
+} from '../threads/index.js'
+import { rebuildPayload } from '../transforms/rebuild.js'
 
 export interface PayloadDigestOptions {
   /** The name used in progress and errors. */
@@ -36,11 +47,40 @@ export async function digestPayloads(
     const digest = await digestRanges(source, wanted, { pool, signal, onRead: advance })
     for (const [i, payload] of group.entries()) digests.set(payload, toHex(digest(i)))
   }
-  for (const payload of payloads) {
-    if (!digests.has(payload)) digests.set(payload, await digestOne(payload, algorithm, options, advance))
-  }
+  const made = payloads.filter((payload) => !digests.has(payload))
+  // Other machines make what they hash; threads of this one get what is made here.
+  const found = runMixed(made, {
+    pool: pool?.isRemote && pool,
+    job: (payload) => payloadJob(payload, algorithm),
+    here: (payload, stop) => digestOne(payload, algorithm, { ...options, signal: stop }, advance),
+    ...{ signal, onAdvance: advance },
+  })
+  let place = 0
+  for await (const digest of found) digests.set(made[place++]!, digest)
   onProgress?.({ done: total, total, path: name })
   return digests
+}
+
+interface PayloadData {
+  readonly recipe: Recipe
+  readonly algorithm: Algorithm
+}
+
+function payloadJob(payload: Payload, algorithm: Algorithm): Job | undefined {
+  const recipe = recipeOf(payload)
+  const data: PayloadData | undefined = recipe && { recipe, algorithm }
+  return data && { kind: 'payload', data, file: payload.origin?.source.name ?? 'tensor', offset: 0 }
+}
+
+/** Runs in a worker. */
+export const digestInWorker: JobHandler = async (data, _, { open, signal, advance }) => {
+  const { recipe, algorithm } = data as PayloadData
+  const payload = rebuildPayload(recipe, open, { packed: makePacked })
+  let reached = 0
+  return digestPayload(payload, algorithm, signal, (length) => {
+    advance(length - reached)
+    reached = length
+  })
 }
 
 function rangesBySource(payloads: readonly Payload[]): Map<ByteSource, Payload[]> {

@@ -14,7 +14,8 @@ import { type NamedInput, type OpenedInputs, type OpenRequest, openInputs } from
 import { planFor } from './open-job.js'
 import { type JobOptions, toJobOptions } from './options.js'
 import { identityText } from './parse-job.js'
-import { maxUncut, type TaskOptions, tasksOf } from './tasks.js'
+import { refuseSecrets } from './secrets.js'
+import { maxUncut, type Task, type TaskOptions, tasksOf } from './tasks.js'
 
 export interface JobPlace {
   /** The id of the format to write. */
@@ -50,13 +51,17 @@ export interface MakeJobOptions extends OpenRequest {
   readonly limits: Pick<TaskOptions, 'isStored' | 'canCopy'>
 }
 
+/** A job with the plan that it was written for. */
 export interface MadeJob {
   readonly job: Job
-  readonly plan: Conversion['plan']
+  readonly conversion: Conversion
+  readonly tasks: readonly Task[]
+  readonly inputs: OpenedInputs
 }
 
 const defaultPartSize = 64 * 2 ** 20
 
+/** The caller closes the inputs. */
 export async function makeJob(request: JobRequest, how: MakeJobOptions): Promise<MadeJob> {
   const { overwrite, allowLoss, allowDamage = false, partSize = defaultPartSize, prefer, ownState } = request
   const more = { prefer, ownState }
@@ -66,9 +71,8 @@ export async function makeJob(request: JobRequest, how: MakeJobOptions): Promise
     const { target, name, directory, isFolder } = request.place(inputs.model)
     const output: JobOutput = { directory, isFolder, overwrite }
     const asked = toJobOptions({ ...request.options, name, folder: isFolder }, more)
-    const resolved = await resolve(inputs, { target, options: asked }, { ...how, onScan: request.onScan })
-    const options = await withoutChance(inputs, { target, options: asked }, { ...how, resolved })
-    const conversion = await planFor(inputs, { target, options }, { ...how, resolved })
+    const planned = await planOnce(inputs, { target, options: asked }, { ...how, onScan: request.onScan })
+    const { conversion, options, resolved, digest } = planned
     checkLoss(conversion.plan, allowLoss)
     const { layout } = conversion
     if (how.limits.isStored)
@@ -88,61 +92,54 @@ export async function makeJob(request: JobRequest, how: MakeJobOptions): Promise
         allowDamage,
         output,
       },
-      ...{ files, partSize, tasks: tasks.length, layout: await digestOfLayout(layout) },
+      ...{ files, partSize, tasks: tasks.length, layout: digest },
     }
     await inputs.assertUnchanged()
     const id = toHex(await digestOf('blake3', encodeUtf8(identityText(draft)))).slice(0, 16)
-    return { job: { ...draft, id }, plan: conversion.plan }
-  } finally {
+    return { job: { ...draft, id }, conversion, tasks, inputs }
+  } catch (error) {
     await inputs.close()
+    throw error
   }
 }
 
-/** What a worker must not find out by itself: it would take another reading of the input, or come out differently. */
-async function resolve(
-  inputs: OpenedInputs,
-  what: { readonly target: string; readonly options: JobOptions },
-  how: Omit<Parameters<typeof planFor>[2], 'resolved'>,
-): Promise<Resolved> {
-  const { quantize, dedup } = what.options
-  if (!quantize && !dedup) return { ranges: new Map() }
-  const { resolved } = await planFor(inputs, what, how)
-  return { ...resolved, ranges: resolved.ranges ?? new Map() }
+interface Planned {
+  readonly conversion: Conversion
+  readonly options: JobOptions
+  /** What a worker must not find out by itself: it would take another reading of the input, or come out differently. */
+  readonly resolved: Resolved
+  readonly digest: string
 }
 
-/** Options whose default is random get a value here, which all workers then use; but only where chance plays a part at all. */
-async function withoutChance(
+/**
+ * Plans what every worker will plan. Options whose default is random get a value here, which all workers then use; but only where chance plays
+ * a part at all, which a second plan with other values tells.
+ */
+async function planOnce(
   inputs: OpenedInputs,
   { target, options }: { readonly target: string; readonly options: JobOptions },
-  how: Parameters<typeof planFor>[2],
-): Promise<JobOptions> {
+  how: Omit<Parameters<typeof planFor>[2], 'resolved'>,
+): Promise<Planned> {
   const { extra, deterministic } = options
   const random = (requireFormat(target).options?.write ?? []).filter(
     ({ name, isRandom }) => isRandom && extra?.[name] === undefined,
   )
-  if (deterministic || random.length === 0) return options
-  const digests = new Set<string>()
-  for (let i = 0; i < 2; i++)
-    digests.add(await digestOfLayout((await planFor(inputs, { target, options }, how)).layout))
-  if (digests.size === 1) return options
-  const chosen: OptionValues = Object.fromEntries(random.map(({ name }) => [name, crypto.randomUUID()]))
-  return { ...options, extra: { ...extra, ...chosen } }
+  const hasChance = !deterministic && random.length > 0
+  const drawn = (): JobOptions => {
+    const chosen: OptionValues = Object.fromEntries(random.map(({ name }) => [name, crypto.randomUUID()]))
+    return { ...options, extra: { ...extra, ...chosen } }
+  }
+  const first = hasChance ? drawn() : options
+  const conversion = await planFor(inputs, { target, options: first }, how)
+  const resolved = { ...conversion.resolved, ranges: conversion.resolved.ranges ?? new Map() }
+  const digest = await digestOfLayout(conversion.layout)
+  if (!hasChance) return { conversion, options, resolved, digest }
+  const second = await planFor(inputs, { target, options: drawn() }, { ...how, resolved })
+  const isSame = (await digestOfLayout(second.layout)) === digest
+  return { conversion, options: isSame ? options : first, resolved, digest }
 }
 
 function refuseUncut(file: string, size: number): never {
   const message = `it states a digest of all of it (${size} bytes), so one worker must make it, and an object store takes at most ${maxUncut} bytes of it at once; write to a file system, or use a smaller --shard-size`
   return failWith(jobCodes['too-large'], { file, message })
-}
-
-/** A signed address is as good as a password. */
-function refuseSecrets(address: string): void {
-  const url = /^https?:/i.test(address) && URL.canParse(address) ? new URL(address) : undefined
-  if (!url) return
-  const isSigned = [...url.searchParams.keys()].some((key) =>
-    /signature|credential|token|^sig$|^policy$|^key-pair-id$/i.test(key),
-  )
-  if (url.username === '' && url.password === '' && !isSigned) return
-  const message =
-    'the address holds a password or a signature; give workers an s3 or hf address, and the credentials by their environment'
-  failWith(jobCodes.secret, { file: `${url.protocol}//${url.host}${url.pathname}`, message })
 }

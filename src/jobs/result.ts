@@ -16,6 +16,27 @@ export interface TaskResult {
   readonly seconds: number
 }
 
+/** What a result is called. One that says nothing but how long it took says that in its name, so that nobody has to read it. */
+export function resultName({ task, shares, damage, seconds }: TaskResult): string {
+  const isShort = shares.length === 0 && damage.length === 0
+  return isShort ? `${task}.${Math.round(seconds * 1000)}ms` : longName(task)
+}
+
+export const longName = (task: number): string => `${task}.json`
+
+/** What results say by their names: the seconds of those that say nothing else. */
+export type KnownResults = ReadonlyMap<number, number | undefined>
+
+export function resultsNamed(names: Iterable<string>): KnownResults {
+  const known = new Map<number, number | undefined>()
+  for (const name of names) {
+    const [, task, seconds] = /^(\d{1,9})\.(?:json|(\d{1,12})ms)$/.exec(name) ?? []
+    if (task !== undefined)
+      known.set(Number(task), seconds === undefined ? known.get(Number(task)) : Number(seconds) / 1000)
+  }
+  return known
+}
+
 type Json = unknown
 
 /** Of CRC-32, or of BLAKE3 and SHA-256. */

@@ -11,6 +11,9 @@ export const flag: Shape = (value, path, complain) => {
   if (typeof value !== 'boolean') complain(path, `true or false is wanted, not ${kindOf(value)}`)
 }
 
+/** Something that is looked at elsewhere. */
+export const anything: Shape = () => {}
+
 /** A number of bytes or things. */
 export const count: Shape = (value, path, complain) => {
   if (!Number.isSafeInteger(value) || (value as number) < 0)

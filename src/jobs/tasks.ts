@@ -29,11 +29,12 @@ export interface RangeTask extends TaskBase {
   readonly copyOf?: ByteRange
 }
 
-/** A look at the input: does it match its checksums, can its values be written. */
+/** Some looks at the input: does it match its checksums, can its values be written. */
 export interface CheckTask extends TaskBase {
   readonly kind: 'check'
-  /** The position of the check in the conversion. */
-  readonly check: number
+  /** The positions of the checks in the conversion: from the first up to the one before the last. */
+  readonly first: number
+  readonly end: number
 }
 
 export type Task = RangeTask | CheckTask
@@ -56,10 +57,18 @@ export function tasksOf({ layout, checks }: Conversion, options: TaskOptions): T
   const tasks: Task[] = []
   for (const [file, each] of layout.files.entries())
     for (const task of rangeTasks(each, file, options)) tasks.push({ ...task, number: tasks.length })
-  for (const [check, { bytes }] of checks.entries())
-    tasks.push({ kind: 'check', number: tasks.length, check, cost: bytes * (readCost + byteCosts.scan) })
+  const total = checks.reduce((sum, { bytes }) => sum + bytes, 0)
+  const enough = Math.max(options.partSize, total / maxChecks)
+  for (let first = 0, end = 0; first < checks.length; first = end) {
+    let bytes = 0
+    while (end < checks.length && (end === first || bytes + checks[end]!.bytes <= enough)) bytes += checks[end++]!.bytes
+    tasks.push({ kind: 'check', number: tasks.length, first, end, cost: bytes * (readCost + byteCosts.scan) })
+  }
   return tasks
 }
+
+/** There can be one for each of a million tensors: those of adjacent ones are done together. */
+const maxChecks = 10_000
 
 function* rangeTasks(
   file: FileLayout,

@@ -5,8 +5,8 @@ import type { Finding } from '../errors/index.js'
 import { refuseDamage } from '../formats/index.js'
 import { rangeOf } from '../writing/ranges/range-of.js'
 import type { OpenJob } from './open-job.js'
-import { formatResult, type TaskResult } from './result.js'
-import type { RangeTask, Task } from './tasks.js'
+import type { TaskResult } from './result.js'
+import type { CheckTask, RangeTask, Task } from './tasks.js'
 
 export interface WorkOptions {
   readonly signal?: AbortSignal | undefined
@@ -33,19 +33,27 @@ export async function doTask(opened: OpenJob, task: Task, signal?: AbortSignal):
   const { job, store } = opened
   checkAborted(signal, job.files[0]!.name)
   const started = performance.now()
-  const damage = task.kind === 'check' ? await check(opened, task.check, signal) : []
+  const damage = task.kind === 'check' ? await check(opened, task, signal) : []
   const shares = task.kind === 'range' ? await makeRange(opened, task, signal) : []
   const result = { task: task.number, shares, damage, seconds: (performance.now() - started) / 1000 }
   // What was read belongs to the inputs as they were planned for, or it does not count.
   await opened.inputs.assertUnchanged()
-  await store.putResult(task.number, formatResult(job.id, result))
+  await store.putResult(job.id, result)
   return result
 }
 
-async function check({ job, conversion }: OpenJob, index: number, signal?: AbortSignal): Promise<readonly Finding[]> {
+async function check(
+  { job, conversion }: OpenJob,
+  { first, end }: CheckTask,
+  signal?: AbortSignal,
+): Promise<readonly Finding[]> {
   const { checks, source, threads } = conversion
-  const damage = await checks[index]!.run({ signal, pool: threads.pool })
-  if (!job.allowDamage) refuseDamage(damage, source)
+  const damage: Finding[] = []
+  for (const each of checks.slice(first, end)) {
+    const found = await each.run({ signal, pool: threads.pool })
+    if (!job.allowDamage) refuseDamage(found, source)
+    for (const finding of found) damage.push(finding)
+  }
   return damage
 }
 

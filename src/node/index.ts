@@ -19,7 +19,7 @@ export {
   type JobRunOptions,
   type JobStatus,
   jobStatus,
-  startJob,
+  startOpenJob,
   workOnJob,
   writeJob,
 } from './jobs/index.js'
@@ -28,7 +28,8 @@ export { type NodeOnnxOptions, nodeOnnxEngine } from './onnx-engine.js'
 export { type OutputOptions, openOutput, pathIn } from './output.js'
 export { type PackFileOptions, packFile } from './pack/pack-module.js'
 export { parseQueue } from './queue/connection.js'
-export { submitJob } from './queue/submit.js'
+export { QueuePool } from './queue/pool.js'
+export { planOnQueue, submitJob } from './queue/submit.js'
 export { serveQueue } from './queue/worker.js'
 export { isRemote, openNamedRemote, openRemote, type RemoteOptions } from './remote/remote-input.js'
 export { transferTo } from './remote/transfer.js'

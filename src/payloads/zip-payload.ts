@@ -4,6 +4,7 @@ import { createHasher } from '../digest/index.js'
 import { type Report, TareError } from '../errors/index.js'
 import type { CheckContext } from '../model/format.js'
 import { lazyPayload, type Payload, rangePayload } from '../model/payload.js'
+import { digestRanges } from '../threads/index.js'
 import { memberContent, type ZipMember, zipCodes } from '../wire/zip/zip.js'
 
 /** Bytes `offset` to `offset + length` of a member's content. */
@@ -53,10 +54,23 @@ export interface CheckedArchive {
 /** Compares the checksums of an archive, or of those members that hold bytes of the tensors that are asked for. */
 export async function checkMembers(archive: CheckedArchive, context: CheckContext): Promise<void> {
   const { source, members } = archive
-  const { only } = context
-  for (const member of members) {
-    if (only && !archive.tensorsIn(member).some((name) => only.has(name))) continue
-    await checkMember(source, member, context)
+  const { only, pool, signal } = context
+  const wanted = members.filter((member) => !only || archive.tensorsIn(member).some((name) => only.has(name)))
+  // Stored members are ranges of the file, which threads can sum up at once.
+  const stored = wanted.filter((member) => !member.isDeflated)
+  const sums = new Map<ZipMember, number>()
+  if (pool && stored.length > 1) {
+    const ranges = stored.map(({ dataOffset, size }) => {
+      checkRange(source, dataOffset, size)
+      return { start: dataOffset, end: dataOffset + size, algorithm: 'crc32' as const }
+    })
+    const digest = await digestRanges(source, ranges, { pool, signal, onRead: (bytes) => context.checked(bytes) })
+    for (const [i, member] of stored.entries()) sums.set(member, readSum(digest(i)))
+  }
+  for (const member of wanted) {
+    const sum = sums.get(member)
+    if (sum === undefined) await checkMember(source, member, context)
+    else compareSum(sum, member, context)
   }
 }
 
@@ -73,8 +87,13 @@ export async function checkMember(source: ByteSource, member: ZipMember, context
     reportZipFailure(error, report)
     return
   }
-  const digest = hasher.digest()
-  const found = new DataView(digest.buffer, digest.byteOffset, digest.byteLength).getUint32(0)
+  compareSum(readSum(hasher.digest()), member, context)
+}
+
+const readSum = (digest: Uint8Array): number =>
+  new DataView(digest.buffer, digest.byteOffset, digest.byteLength).getUint32(0)
+
+function compareSum(found: number, member: ZipMember, { report }: CheckContext): void {
   if (found === member.crc32) return
   const hex = (crc: number): string => crc.toString(16).padStart(8, '0')
   const message = `the content has the checksum ${hex(found)}, the directory says ${hex(member.crc32)}`

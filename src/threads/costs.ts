@@ -53,6 +53,8 @@ export const valueCosts = {
   narrow: 0.8,
   /** Decoding packed weights (GPTQ, AWQ and the like) to f32. */
   unpack: 4,
+  /** Decoding and comparing the numbers of two tensors, per pair (bench/cases/diff.mjs). */
+  compare: 2,
   /** Both passes of statistics. */
   statistics: 3.3,
 }

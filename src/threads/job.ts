@@ -21,6 +21,8 @@ export interface RunOptions {
 /** Threads that take jobs in order. Errors of a job arrive as they were thrown; a worker that dies is an error too. */
 export interface WorkerPool {
   readonly threads: number
+  /** They are on other machines: nothing is shared with them but what can be sent, and this thread has nothing to do meanwhile. */
+  readonly isRemote?: true
   /** Nanoseconds until threads work, approximately: less work is faster without them. Small once they are running. */
   readonly startCost: number
   /** The same for a separate thread. */

@@ -1,4 +1,4 @@
-// Shares the parts of one task among all threads, including this one, which need not be started. Each takes the next part when it is free;
+// Shares the parts of one task among all threads, including this one, which need not be started (other machines do it alone). Each takes the next part when it is free;
 // results are returned in the order of the parts.
 import type { Job, WorkerPool } from './job.js'
 import { stoppable } from './run-jobs.js'
@@ -47,10 +47,13 @@ async function* share<R>(pool: WorkerPool, work: Shared<R>, failsAtOnce: boolean
   const here = (place: number): R | Promise<R> => work.here(place, signal)
   const elsewhere = (place: number): R | Promise<R> => {
     const job = work.job(place)
-    return job ? (pool.run(job, { signal, onAdvance: work.onAdvance }) as Promise<R>) : here(place)
+    if (job) return pool.run(job, { signal, onAdvance: work.onAdvance }) as Promise<R>
+    return pool.isRemote ? inTurn(() => here(place)) : here(place)
   }
-  const others = Math.min(pool.threads, work.count) - 1
-  const running = [...Array.from({ length: others }, () => doParts(elsewhere)), doParts(here)]
+  const inTurn = oneByOne()
+  const others = Math.min(pool.threads, work.count) - (pool.isRemote ? 0 : 1)
+  const running = Array.from({ length: others }, () => doParts(elsewhere))
+  if (!pool.isRemote) running.push(doParts(here))
   try {
     while (consumed < work.count) {
       const outcome = failure ?? outcomes.get(consumed)
@@ -95,6 +98,16 @@ export async function* runMixed<T, R>(items: readonly T[], work: Mixed<T, R>): A
     const here = (place: number, stop: AbortSignal): R | Promise<R> => work.here(items.at(place)!, stop)
     yield* share(pool, { count, job, here, signal, onAdvance }, false)
   } else for (let place = 0; place < count; place++) yield await work.here(items.at(place)!, signal)
+}
+
+/** What only this machine can do, it does one by one: there may be a thousand others that wait. */
+export function oneByOne(): <R>(work: () => R | Promise<R>) => Promise<R> {
+  let turn: Promise<unknown> = Promise.resolve()
+  return (work) => {
+    const mine = turn.then(work)
+    turn = mine.catch(() => {})
+    return mine
+  }
 }
 
 async function settled<R>(run: () => R | Promise<R>): Promise<Outcome<R>> {

@@ -22,5 +22,8 @@ export const workerJobs: Readonly<Record<string, JobHandler>> = {
   quantize: transform('quantize'),
   range: transform('range'),
   compare: loaded(async () => (await import('../diff/compare-ranges.js')).compareInWorker),
+  values: loaded(async () => (await import('../diff/compare-values.js')).compareInWorker),
+  payload: loaded(async () => (await import('../inspect/digest-payloads.js')).digestInWorker),
+  measure: loaded(async () => (await import('../convert/allocate/measure.js')).measureInWorker),
   stats: loaded(async () => (await import('../inspect/model-stats.js')).measureInWorker),
 }

@@ -4,7 +4,7 @@ import { shareFrom } from '../../src/cli/input/share.js'
 import { shareOf, type Task } from '../../src/jobs/tasks.js'
 
 const tasksOf = (costs: readonly number[]): Task[] =>
-  costs.map((cost, number) => ({ kind: 'check', number, check: number, cost }))
+  costs.map((cost, number) => ({ kind: 'check', number, first: number, end: number + 1, cost }))
 
 it('the shares of all workers are all tasks, each once and in order', () => {
   fc.assert(
@@ -40,7 +40,9 @@ it('shares cost about the same, whatever single tasks cost', () => {
 it('every share has its part of both kinds, even if the costs of one kind are far too low', () => {
   const range = { kind: 'range', file: 0, part: 1, from: 0, to: 1 } as const
   const tasks: Task[] = Array.from({ length: 80 }, (_, number) =>
-    number < 40 ? { ...range, number, cost: 100 } : { kind: 'check', number, check: number - 40, cost: 1 },
+    number < 40
+      ? { ...range, number, cost: 100 }
+      : { kind: 'check', number, first: number - 40, end: number - 39, cost: 1 },
   )
   for (let i = 0; i < 8; i++) {
     const kinds = shareOf(tasks, i, 8).map(({ kind }) => kind)

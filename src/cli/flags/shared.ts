@@ -79,6 +79,11 @@ export const threads = defineFlag({
   description: 'maximum number of cores to use (default: all)',
   parse: parsePositive,
 })
+export const workers = defineFlag({
+  group: 'Output',
+  value: '<queue>',
+  description: 'have the workers of this queue read the weights, such as nats://host:4222 (tare worker serves it)',
+})
 export const allowDamage = defineFlag({
   group: 'Input',
   description: 'continue even if bytes of the input do not match its checksums',

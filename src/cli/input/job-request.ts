@@ -13,7 +13,7 @@ export async function jobRequest(
   context: Context,
   input: string,
   target: string,
-  options: Omit<PlanOptions, 'output'>,
+  options: Omit<PlanOptions, 'output' | 'workers'>,
 ): Promise<JobRequest> {
   const intoDirectory = await isDirectory(target)
   const { only, exclude, rename, cast, dequantize, unset, shardSize, align, deterministic } = options
@@ -53,7 +53,9 @@ export async function jobRequest(
 }
 
 /** Quantizing can be asked for by a method, by one for each tensor, or by a size. */
-async function quantization(options: Omit<PlanOptions, 'output'>): Promise<JobRequest['options']['quantize']> {
+async function quantization(
+  options: Omit<PlanOptions, 'output' | 'workers'>,
+): Promise<JobRequest['options']['quantize']> {
   const { quantize, methods, targetSize, targetBits } = options
   const asked = [quantize, targetSize, targetBits].filter((each) => each !== undefined)
   if (asked.length > 1) throw new UsageError('--quantize, --target-size and --target-bits exclude each other')

@@ -63,7 +63,7 @@ async function runOne(context: Context, input: string, work: (source: ByteSource
   let source: ByteSource | undefined
   context.console.progress.start()
   try {
-    source = await openInput(input, inputOptions(context))
+    source = await openFor(context, input)
     return await work(source)
   } catch (error) {
     if (error instanceof UsageError || isClosedPipe(error)) throw error
@@ -86,7 +86,7 @@ export async function openModels(context: Context, inputs: readonly string[]): P
   try {
     const opened: Opened[] = []
     for (const input of inputs) {
-      const source = await openInput(input, inputOptions(context))
+      const source = await openFor(context, input)
       sources.push(source)
       opened.push({ source, model: await openModel(source, { ...openOptions(context), from: undefined }) })
     }
@@ -95,6 +95,11 @@ export async function openModels(context: Context, inputs: readonly string[]): P
     await Promise.all(sources.map((source) => source.close()))
     throw error
   }
+}
+
+async function openFor(context: Context, input: string): Promise<ByteSource> {
+  const source = await openInput(input, inputOptions(context))
+  return context.share?.(source, input) ?? source
 }
 
 export const inputOptions = (context: Context) => ({

@@ -2,11 +2,15 @@
 // relative to the values of the tensor: the sum of squares would give all bits to the tensors with the largest values, and none to small
 // ones. With importance weights every column counts by its weight.
 import { countElements } from '../../bytes/index.js'
-import { bytesPayload, readPayload, type Tensor } from '../../model/index.js'
+import { bytesPayload, readPayload, type Tensor, type TensorRecipe } from '../../model/index.js'
+import { tensorRecipe } from '../../model/recipe-of.js'
+import { makePacked } from '../../packed/index.js'
+import type { Job, JobHandler } from '../../threads/index.js'
 import { dequantizeTensor } from '../../transforms/dequantize.js'
 import { quantizedSize, requireMethod } from '../../transforms/quantize/method.js'
 import { needsMatrix } from '../../transforms/quantize/mixes/choose-types.js'
 import { type QuantizeOptions, quantizeTensor } from '../../transforms/quantize/quantize.js'
+import { rebuildTensor } from '../../transforms/rebuild.js'
 import type { Option } from './allocate.js'
 import { numbersOf, type Sample, sampleRows } from './sample-rows.js'
 
@@ -43,6 +47,22 @@ export async function measureOptions(tensor: Tensor, options: MeasureOptions): P
     found.push({ method, bytes, error: elements * (await relativeError(samples, method, options)) })
   }
   return found
+}
+
+type MeasureData = Omit<MeasureOptions, 'signal'> & { readonly tensor: TensorRecipe }
+
+/** Undefined if other threads cannot read the tensor. */
+export function measureJob(tensor: Tensor, options: MeasureOptions): Job | undefined {
+  const recipe = tensor.quant ? undefined : tensorRecipe(tensor)
+  const { isGgml, importance, mode, codes } = options
+  const data: MeasureData | undefined = recipe && { tensor: recipe, isGgml, importance, mode, codes }
+  return data && { kind: 'measure', data, file: tensor.name, offset: tensor.data?.origin?.offset ?? 0 }
+}
+
+/** Runs in a worker. */
+export const measureInWorker: JobHandler = (data, _, { open, signal }) => {
+  const { tensor, ...options } = data as MeasureData
+  return measureOptions(rebuildTensor(tensor, open, { packed: makePacked }), { ...options, signal })
 }
 
 async function relativeError(

@@ -5,12 +5,13 @@ import { dtypeById } from '../../dtypes/index.js'
 import { failWith, usageCodes } from '../../errors/index.js'
 import { requireFormat } from '../../formats/index.js'
 import type { Model, Tensor } from '../../model/index.js'
+import { isWorthComputing, runMixed } from '../../threads/index.js'
 import { globMatcher } from '../../transforms/glob.js'
 import { type MethodChoice, planMethods } from '../../transforms/quantize/plan.js'
 import type { ConvertOptions, QuantizeSettings, SizeTarget } from '../options.js'
 import { takesBlocks } from '../stages/fit.js'
 import { allocate, type Option } from './allocate.js'
-import { keepWord, measureOptions } from './measure.js'
+import { keepWord, measureJob, measureOptions } from './measure.js'
 
 /** What is asked about a plan. */
 interface Planned {
@@ -66,17 +67,26 @@ async function measureAll(
   tensors: readonly Tensor[],
   { importance, mode, codes, onScan }: QuantizeSettings,
   isGgml: boolean,
-  { signal }: ConvertOptions,
+  { signal, pool }: ConvertOptions,
 ): Promise<Option[][]> {
   const total = tensors.length
   const measured: Option[][] = []
-  for (const tensor of tensors) {
-    const weights = importance?.get(tensor.name)
-    measured.push(await measureOptions(tensor, { isGgml, importance: weights, mode, codes, signal }))
-    onScan?.({ done: measured.length, total, path: tensor.name })
+  const optionsFor = ({ name }: Tensor) => ({ isGgml, importance: importance?.get(name), mode, codes, signal })
+  const found = runMixed(tensors, {
+    pool: isWorthComputing(pool, total * measureCost) ? pool : undefined,
+    job: (tensor) => measureJob(tensor, optionsFor(tensor)),
+    here: (tensor, stop) => measureOptions(tensor, { ...optionsFor(tensor), signal: stop }),
+    signal,
+  })
+  for await (const options of found) {
+    measured.push(options as Option[])
+    onScan?.({ done: measured.length, total, path: tensors[measured.length - 1]!.name })
   }
   return measured
 }
+
+/** Nanoseconds for trying all methods on the sample of a tensor, about. */
+const measureCost = 5e6
 
 /** What the other tensors, and all that is no tensor, leave of the target. */
 function budgetFor(wanted: SizeTarget, { plan, model }: Planned, others: readonly MethodChoice[]): number {

@@ -1,19 +1,20 @@
 // Work and bytes that tensors share: one payload for equal tensors, and threads for what is recoded.
 import type { DType } from '../../dtypes/index.js'
-import { digestPayload } from '../../inspect/digest-payloads.js'
+import { digestPayloads } from '../../inspect/digest-payloads.js'
 import type { Payload, Recipe, Tensor } from '../../model/index.js'
 import { recipeOf } from '../../model/recipe-of.js'
 import { byteCosts, valueCosts } from '../../threads/costs.js'
 import { isWorthComputing, type RunThreads, type WorkerPool } from '../../threads/index.js'
 import { isRecoded, late, pooled } from '../../transforms/pooled.js'
 import { type ActionLog, noter } from '../actions.js'
+import type { ConvertOptions } from '../options.js'
 import { type Item, type State, withActions } from './state.js'
 
 /** Only tensors that agree in type and shape with another one are read. */
 export async function share(state: State): Promise<State> {
   const { items, write, options } = state
   if (!options.dedup || !write.sharesPayloads) return state
-  const same = options.resolved?.shared ?? (await findSame(items, options.signal))
+  const same = options.resolved?.shared ?? (await findSame(items, options))
   const shared = [...items]
   const actions: ActionLog = []
   for (const [i, first] of same) {
@@ -28,12 +29,15 @@ export async function share(state: State): Promise<State> {
 }
 
 /** Tensors that have the bytes of an earlier one, with that. */
-async function findSame(items: readonly Item[], signal: AbortSignal | undefined): Promise<Map<number, number>> {
+async function findSame(items: readonly Item[], { pool, signal }: ConvertOptions): Promise<Map<number, number>> {
   const found = new Map<number, number>()
-  for (const group of groupAlike(items)) {
+  const groups = groupAlike(items)
+  const payloads = new Set(groups.flatMap((group) => group.map((i) => items[i]!.stored!.data!)))
+  const digests = await digestPayloads([...payloads], 'blake3', { name: 'tensors', pool, signal })
+  for (const group of groups) {
     const first = new Map<string, number>()
     for (const i of group) {
-      const digest = await digestPayload(items[i]!.stored!.data!, 'blake3', signal)
+      const digest = digests.get(items[i]!.stored!.data!)!
       const same = first.get(digest)
       if (same === undefined) first.set(digest, i)
       else found.set(i, same)

@@ -8,6 +8,14 @@ import { failWith, ioCodes } from '../../errors/index.js'
 import { jobCodes } from '../../jobs/codes.js'
 import type { Job } from '../../jobs/job.js'
 import { formatJob } from '../../jobs/parse-job.js'
+import {
+  formatResult,
+  type KnownResults,
+  longName,
+  resultName,
+  resultsNamed,
+  type TaskResult,
+} from '../../jobs/result.js'
 import type { JobStore, LateBytes } from '../../jobs/store.js'
 import type { RangeTask, Task } from '../../jobs/tasks.js'
 import type { OutputRange } from '../../writing/ranges/range-of.js'
@@ -50,13 +58,12 @@ export class FileStore implements JobStore {
     return join(this.#folder, 'job.json')
   }
 
-  async results(): Promise<number[]> {
-    const names = await this.#list()
-    return names.flatMap((name) => (/^\d+\.json$/.test(name) ? [Number.parseInt(name, 10)] : []))
+  async results(): Promise<KnownResults> {
+    return resultsNamed(await this.#list())
   }
 
   async done(tasks: readonly Task[]): Promise<ReadonlySet<number>> {
-    const results = new Set(await this.results())
+    const results = await this.results()
     return new Set(tasks.map(({ number }) => number).filter((number) => results.has(number)))
   }
 
@@ -82,9 +89,11 @@ export class FileStore implements JobStore {
     }
   }
 
-  async putResult(task: number, text: string): Promise<void> {
-    const path = this.#resultOf(task)
-    await withIoErrors(path, () => writeWhole(path, text))
+  async putResult(job: string, result: TaskResult): Promise<void> {
+    const name = resultName(result)
+    const path = join(this.#folder, 'results', name)
+    const text = name === longName(result.task) ? formatResult(job, result) : ''
+    await withIoErrors(path, () => (text === '' ? writeFile(path, '') : writeWhole(path, text)))
   }
 
   async result(task: number): Promise<{ readonly name: string; readonly text: string } | undefined> {
@@ -167,7 +176,7 @@ export class FileStore implements JobStore {
   }
 
   #resultOf(task: number): string {
-    return join(this.#folder, 'results', `${task}.json`)
+    return join(this.#folder, 'results', longName(task))
   }
 }
 

@@ -3,6 +3,7 @@ import { readFile, stat, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { type PlanOptions, planSettings } from '../../api/convert.js'
 import { requireHost } from '../../api/host.js'
+import type { ByteSource } from '../../bytes/index.js'
 import type { Loss, Plan } from '../../convert/plan.js'
 import { assertOpens } from '../../convert/run.js'
 import { type Finding, failWith, ioCodes, usageCodes } from '../../errors/index.js'
@@ -34,6 +35,8 @@ export interface JobRunOptions extends Pick<InputOptions, 'headers' | 'cache' | 
   readonly onProgress?: ((progress: { done: number; total: number; path: string }) => void) | undefined
   /** Called between two steps that leave much garbage. */
   readonly collectGarbage?: (() => void) | undefined
+  /** Makes an input known to those who look at it while a job is planned. */
+  readonly share?: ((source: ByteSource, address: string) => ByteSource) | undefined
 }
 
 /** What a job can be asked for. */
@@ -82,6 +85,13 @@ export async function planJob(input: string, output: string, options: PlanJobOpt
 
 /** The same with inputs beside the model, and a place that the model can decide. */
 export async function startJob(request: JobRequest, output: string, options: JobRunOptions): Promise<PlannedJob> {
+  const { job, conversion, close } = await startOpenJob(request, output, options)
+  await close()
+  return { job, plan: conversion.plan }
+}
+
+/** The same for one who goes on with it: with the plan that was made. The caller closes it. */
+export async function startOpenJob(request: JobRequest, output: string, options: JobRunOptions): Promise<OpenJob> {
   const asked: JobRequest = {
     ...request,
     inputs: request.inputs.map((input) => ({ ...input, address: everywhere(input.address) })),
@@ -91,23 +101,28 @@ export async function startJob(request: JobRequest, output: string, options: Job
     },
     onScan: options.onProgress,
   }
-  const how = runOptions(options)
-  if (!isRemote(everywhere(output))) {
-    const made = await makeJob(asked, { ...how, limits: { isStored: false } })
-    await assertNotInput(made.job)
-    await new FileStore(made.job).prepare()
-    return made
+  const isStored = isRemote(everywhere(output))
+  const s3 = isStored ? await import('./s3-store.js') : undefined
+  const limits = s3 ? await s3.storeLimits(output) : { isStored: false }
+  const { job, inputs, ...planned } = await makeJob(asked, { ...runOptions(options), limits })
+  try {
+    await assertNotInput(job)
+    const started = s3 ? await s3.S3Store.start(job, options.signal) : { job, store: new FileStore(job) }
+    if (started.store instanceof FileStore) await started.store.prepare()
+    return { ...planned, ...started, inputs, close: inputs.close }
+  } catch (error) {
+    await inputs.close()
+    throw error
   }
-  const { S3Store, storeLimits } = await import('./s3-store.js')
-  const { job, plan } = await makeJob(asked, { ...how, limits: await storeLimits(output) })
-  await assertNotInput(job)
-  return { job: (await S3Store.start(job, options.signal)).job, plan }
 }
 
 const runOptions = (options: JobRunOptions) => ({
   ...options,
   tare: packageVersion(),
-  open: (address: string) => openInput(address, options),
+  open: async (address: string) => {
+    const source = await openInput(address, options)
+    return options.share?.(source, address) ?? source
+  },
 })
 
 /** A path as all machines must see it. */
@@ -275,7 +290,7 @@ export async function jobStatus(job: Job | string, options: JobRunOptions = {}):
     throw error
   })
   if (!results) return { state: 'gone', done: 0, tasks, missing: [] }
-  const done = new Set(results.filter((number) => number < tasks))
+  const done = new Set([...results.keys()].filter((number) => number < tasks))
   const missing = Array.from({ length: tasks }, (_, i) => i).filter((i) => !done.has(i))
   return { state: missing.length === 0 ? 'ready' : 'working', done: done.size, tasks, missing }
 }

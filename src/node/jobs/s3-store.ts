@@ -7,6 +7,14 @@ import { failWith, ioCodes } from '../../errors/index.js'
 import { jobCodes } from '../../jobs/codes.js'
 import type { Job } from '../../jobs/job.js'
 import { formatJob } from '../../jobs/parse-job.js'
+import {
+  formatResult,
+  type KnownResults,
+  longName,
+  resultName,
+  resultsNamed,
+  type TaskResult,
+} from '../../jobs/result.js'
 import type { JobStore, LateBytes, PlannedWork } from '../../jobs/store.js'
 import type { RangeTask, Task } from '../../jobs/tasks.js'
 import { nameOfObject, parseS3Address } from '../../remote/s3/address.js'
@@ -77,21 +85,20 @@ export class S3Store implements JobStore {
 
   /** A part is done when its result is there and the upload has it; results alone may be those of an upload that was given up. */
   async done(tasks: readonly Task[]): Promise<ReadonlySet<number>> {
-    const results = new Set(await this.#list())
+    const results = await this.#list()
     const sizes = await this.#partSizes()
     return new Set(tasks.filter((task) => results.has(task.number) && isThere(task, sizes)).map(({ number }) => number))
   }
 
-  async results(): Promise<number[]> {
+  async results(): Promise<KnownResults> {
     await this.#partSizes() // says so when the job is gone
     return this.#list()
   }
 
-  async #list(): Promise<number[]> {
+  async #list(): Promise<KnownResults> {
     const start = `${this.#prefix}results/`
     const { objects } = await listObjects(this.#client, start)
-    const names = objects.map(({ key }) => key.slice(start.length))
-    return names.flatMap((name) => (/^\d+\.json$/.test(name) ? [Number.parseInt(name, 10)] : []))
+    return resultsNamed(objects.map(({ key }) => key.slice(start.length)))
   }
 
   async isFinished(): Promise<boolean> {
@@ -144,12 +151,13 @@ export class S3Store implements JobStore {
     await copyPart(this.#client, this.#keys[file]!, this.#uploadOf(file), part, range, to - from, signal)
   }
 
-  async putResult(task: number, text: string): Promise<void> {
-    await this.#put(`results/${task}.json`, text)
+  async putResult(job: string, result: TaskResult): Promise<void> {
+    const name = resultName(result)
+    await this.#put(`results/${name}`, name === longName(result.task) ? formatResult(job, result) : '')
   }
 
   async result(task: number): Promise<{ readonly name: string; readonly text: string } | undefined> {
-    return this.#get(`results/${task}.json`)
+    return this.#get(`results/${longName(task)}`)
   }
 
   async #get(name: string): Promise<{ readonly name: string; readonly text: string } | undefined> {

@@ -83,7 +83,9 @@ async function ensureStream(manager: JetStreamManager, config: StreamConfig): Pr
 }
 
 /** Tasks of this version that nobody has done: waiting, or being done. */
-export async function openTasks({ manager }: Queue): Promise<Pick<ConsumerInfo, 'num_pending' | 'num_ack_pending'>> {
+export async function openTasks({
+  manager,
+}: Queue): Promise<Pick<ConsumerInfo, 'num_pending' | 'num_ack_pending' | 'num_waiting'>> {
   return manager.consumers.info(taskStream, consumerName())
 }
 

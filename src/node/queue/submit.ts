@@ -4,12 +4,13 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { type Finding, failWith, TareError } from '../../errors/index.js'
 import { jobCodes } from '../../jobs/codes.js'
-import type { Job } from '../../jobs/job.js'
+import type { JobRequest } from '../../jobs/make-job.js'
 import type { OpenJob } from '../../jobs/open-job.js'
 import type { Task } from '../../jobs/tasks.js'
-import { type FinishedJob, finishOpened, type JobRunOptions, openForWork } from '../jobs/index.js'
-import { openQueue, openTasks, type Queue, resultStream, resultSubject, taskStream, taskSubject } from './connection.js'
-import { parseOutcome, type TaskMessage } from './messages.js'
+import { type FinishedJob, finishOpened, type JobRunOptions, startOpenJob } from '../jobs/index.js'
+import { handOver, nextAnswer, watchAnswers } from './answers.js'
+import { openQueue, openTasks, type Queue, taskStream, taskSubject } from './connection.js'
+import { QueuePool } from './pool.js'
 
 export interface SubmitOptions extends JobRunOptions {
   /** Told once when no worker has taken anything for a while. */
@@ -23,35 +24,29 @@ const patience = 20_000
 /** After this long without progress, tasks that the queue has lost are handed out again. */
 const lostAfter = 10_000
 
-/** Has the workers of a queue carry out a job, and finishes it. */
-export async function submitJob(address: string, job: Job, options: SubmitOptions = {}): Promise<FinishedJob> {
+/** Has the workers of a queue carry out a job, and finishes it. The caller closes the job. */
+export async function submitJob(address: string, opened: OpenJob, options: SubmitOptions = {}): Promise<FinishedJob> {
   const queue = await openQueue(address)
-  const opened = await openForWork(job, options)
   try {
     // The longest first: what is left at the end is short.
     const byCost = [...opened.tasks].sort((a, b) => b.cost - a.cost)
-    const { state } = await queue.manager.streams.info(resultStream)
+    const first = await nextAnswer(queue)
     await handOut(queue, opened, byCost)
-    await waitForAll(queue, opened, state.last_seq + 1, options)
+    await waitForAll(queue, opened, first, options)
     return await finishOpened(opened, options)
   } finally {
-    await opened.close()
-    await queue.manager.streams.purge(taskStream, { filter: taskSubject(job.id) }).catch(() => {})
+    await queue.manager.streams.purge(taskStream, { filter: taskSubject(opened.job.id) }).catch(() => {})
     await queue.close().catch(() => {})
   }
 }
 
-/** A task that is sent twice because an answer was lost is dropped by the queue. */
 async function handOut(queue: Queue, { job, store }: OpenJob, tasks: readonly Task[]): Promise<void> {
   const round = randomUUID()
   const done = await store.done(tasks)
   const waiting: Promise<unknown>[] = []
   for (const { number } of tasks) {
     if (done.has(number)) continue
-    const message: TaskMessage = { job: job.id, address: store.jobAddress, task: number }
-    waiting.push(
-      queue.client.publish(taskSubject(job.id), JSON.stringify(message), { msgID: `${job.id}-${number}-${round}` }),
-    )
+    waiting.push(handOver(queue, { job: job.id, address: store.jobAddress, task: number }, round))
     if (waiting.length >= maxInFlight) await Promise.all(waiting.splice(0))
   }
   await Promise.all(waiting)
@@ -62,23 +57,29 @@ const maxInFlight = 256
 async function waitForAll(queue: Queue, opened: OpenJob, first: number, options: SubmitOptions): Promise<void> {
   const { job, tasks, store } = opened
   const { signal, onProgress, onWaiting } = options
-  const failures = watchFailures(queue, job, first)
+  let [failure, trouble]: (Finding | undefined)[] = []
+  const watching = watchAnswers(queue, job.id, first, (outcome) => {
+    failure ??= outcome.failure
+    trouble = outcome.trouble ?? trouble
+  })
   const total = tasks.reduce((sum, task) => sum + sizeOf(task), 0)
   let [count, lastChange, hasComplained] = [-1, Date.now(), false]
   try {
     for (;;) {
-      const results = new Set(await store.results())
+      const results = await store.results()
       const done = tasks.filter(({ number }) => results.has(number))
       onProgress?.({ done: done.reduce((sum, task) => sum + sizeOf(task), 0), total, path: job.files[0]!.name })
       if (done.length === tasks.length && (await store.done(tasks)).size === tasks.length) return
-      if (failures.found) throw new TareError(failures.found)
-      if (done.length !== count) [count, lastChange] = [done.length, Date.now()]
+      if (failure) throw new TareError(failure)
+      if (done.length !== count) [count, lastChange, trouble] = [done.length, Date.now(), undefined]
       const still = Date.now() - lastChange
       if (still > patience && !hasComplained) {
         hasComplained = true
         onWaiting?.(queue.name)
       }
       if (still > lostAfter && (await isLost(queue))) {
+        // Everybody has tried, and nobody could.
+        if (trouble) throw new TareError(trouble)
         lastChange = Date.now()
         await handOut(queue, opened, tasks)
       }
@@ -90,7 +91,7 @@ async function waitForAll(queue: Queue, opened: OpenJob, first: number, options:
       )
     }
   } finally {
-    failures.stop()
+    watching.stop()
   }
 }
 
@@ -102,41 +103,21 @@ async function isLost(queue: Queue): Promise<boolean> {
   return open !== undefined && open.num_pending === 0 && open.num_ack_pending === 0
 }
 
-interface Failures {
-  readonly found: Finding | undefined
-  stop(): void
-}
-
-/** Looks for workers that say why the job cannot be done, from a message on: what they said in an earlier run does not count. */
-function watchFailures(queue: Queue, job: Job, first: number): Failures {
-  const state: { found: Finding | undefined; isStopped: boolean } = { found: undefined, isStopped: false }
-  let next = first
-  const watch = async (): Promise<void> => {
-    const consumer = await queue.client.consumers.get(resultStream, {
-      // A list would need version 2.10 of the server.
-      filter_subjects: resultSubject(job.id),
-      deliver_policy: 'by_start_sequence',
-      opt_start_seq: next,
+/** Plans a job, and has the workers look at values that the plan depends on. The caller closes it. */
+export async function planOnQueue(
+  address: string,
+  request: JobRequest,
+  output: string,
+  options: SubmitOptions = {},
+): Promise<OpenJob> {
+  const pool = await QueuePool.open(address, options)
+  try {
+    return await startOpenJob(request, output, {
+      ...options,
+      pool,
+      share: (source, place) => pool.share(source, place),
     })
-    while (!state.isStopped) {
-      const message = await consumer.next({ expires: 2000 })
-      if (!message) continue
-      next = message.seq + 1
-      const outcome = parseOutcome(message.string())
-      if (outcome?.failure) state.found ??= outcome.failure
-    }
-  }
-  const keepWatching = async (): Promise<void> => {
-    // The server may be away for a while.
-    while (!state.isStopped) await watch().catch(() => setTimeout(pause))
-  }
-  void keepWatching()
-  return {
-    get found() {
-      return state.found
-    },
-    stop() {
-      state.isStopped = true
-    },
+  } finally {
+    await pool.close()
   }
 }

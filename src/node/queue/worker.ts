@@ -6,9 +6,21 @@ import { type Finding, failWith, ioCodes, TareError } from '../../errors/index.j
 import { jobCodes } from '../../jobs/codes.js'
 import type { OpenJob } from '../../jobs/open-job.js'
 import { doTask } from '../../jobs/work.js'
+import { openInput } from '../input.js'
 import { type JobRunOptions, openForWork } from '../jobs/index.js'
 import { ackWait, consumerName, openQueue, type Queue, resultSubject, taskStream } from './connection.js'
-import { type OutcomeMessage, parseTask, type TaskMessage } from './messages.js'
+import { Looks } from './look.js'
+import {
+  type LookMessage,
+  type OutcomeMessage,
+  parseLook,
+  parseTask,
+  plainFinding,
+  type TaskMessage,
+} from './messages.js'
+import { toPlain } from './plain.js'
+
+type Asked = TaskMessage | LookMessage
 
 export interface ServeOptions extends JobRunOptions {
   /** Only jobs whose inputs and output lie below one of these directories or prefixes. Default: any. */
@@ -34,25 +46,46 @@ const maxJobs = 2
 export async function serveQueue(address: string, options: ServeOptions = {}): Promise<number> {
   const queue = await openQueue(address, options)
   const jobs = new OpenJobs(options)
+  const looks = new Looks({
+    open: (place) => openInput(place, options),
+    assertAllowed: (place) => assertBelow(place, options, place),
+    ...options,
+  })
   let done = 0
   let lastWork = Date.now()
+  // Looks take one thread each; a part of an output uses all of them.
+  const lanes = options.pool?.threads ?? 1
+  const running = new Set<Promise<void>>()
+  const take = async (message: JsMsg, work: (asked: JsMsg) => Promise<boolean>): Promise<void> => {
+    if (await work(message)) done++
+    lastWork = Date.now()
+  }
   try {
     const consumer = await queue.client.consumers.get(taskStream, consumerName())
     while (!options.signal?.aborted) {
       // Fails while the server is away; the client connects again by itself.
       const message = await consumer.next({ expires: waitMs }).catch(() => null)
       if (!message) {
-        if (options.idle !== undefined && Date.now() - lastWork > options.idle * 1000) break
+        const isIdle = options.idle !== undefined && Date.now() - lastWork > options.idle * 1000
+        if (isIdle && running.size === 0) break
         if (queue.connection.isClosed())
           failWith(jobCodes.queue, { file: queue.name, message: 'the connection was closed' })
         continue
       }
-      if (await handle(queue, jobs, message, options)) done++
-      lastWork = Date.now()
+      const look = parseLook(message.string())
+      if (look) {
+        const looking: Promise<void> = take(message, () => handleLook(queue, looks, message, look, options)).finally(
+          () => running.delete(looking),
+        )
+        running.add(looking)
+        if (running.size >= lanes) await Promise.race(running)
+      } else await take(message, () => handle(queue, jobs, message, options))
     }
     return done
   } finally {
+    await Promise.allSettled(running)
     await jobs.close()
+    await looks.close()
     await queue.close().catch(() => {})
   }
 }
@@ -63,12 +96,41 @@ async function handle(queue: Queue, jobs: OpenJobs, message: JsMsg, options: Ser
     message.term('this is not a task of tare')
     return false
   }
+  return withHeartbeat(queue, message, asked, options, async () => {
+    await doAsked(await jobs.get(asked), asked, message.redelivered, options)
+    return {}
+  })
+}
+
+function handleLook(
+  queue: Queue,
+  looks: Looks,
+  message: JsMsg,
+  asked: LookMessage,
+  options: ServeOptions,
+): Promise<boolean> {
+  return withHeartbeat(queue, message, asked, options, async () => {
+    const { answer, bytes } = await looks.look(asked)
+    const found = { answer: answer === undefined ? null : toPlain(answer), bytes }
+    const limit = queue.connection.info?.max_payload ?? 1 << 20
+    const isTooLong = Buffer.byteLength(JSON.stringify(found)) > limit - 1000
+    return isTooLong ? { tooLong: true } : found
+  })
+}
+
+async function withHeartbeat(
+  queue: Queue,
+  message: JsMsg,
+  asked: Asked,
+  options: ServeOptions,
+  work: () => Promise<Partial<OutcomeMessage>>,
+): Promise<boolean> {
   const heartbeat = setInterval(() => message.working(), (options.ackWait ?? ackWait) / 3)
   const started = performance.now()
   try {
-    await doAsked(await jobs.get(asked), asked, options)
+    const found = await work()
     const seconds = (performance.now() - started) / 1000
-    await publish(queue, asked, { task: asked.task, seconds })
+    await publish(queue, asked, { task: asked.task, seconds, ...found })
     message.ack()
     options.onTask?.({ job: asked.job, task: asked.task, seconds })
     return true
@@ -81,15 +143,17 @@ async function handle(queue: Queue, jobs: OpenJobs, message: JsMsg, options: Ser
   }
 }
 
-async function doAsked(opened: OpenJob, { task: number }: TaskMessage, { signal }: ServeOptions): Promise<void> {
+async function doAsked(
+  opened: OpenJob,
+  { task: number }: TaskMessage,
+  isAgain: boolean,
+  { signal }: ServeOptions,
+): Promise<void> {
   checkAborted(signal, opened.job.files[0]!.name)
   const task = opened.tasks[number]
   if (!task) failWith(jobCodes.invalid, { file: opened.job.files[0]!.name, message: `it has no task ${number}` })
   // Another worker may have done it and died before it could say so.
-  if (await opened.store.result(number)) {
-    const done = await opened.store.done([task])
-    if (done.has(number)) return
-  }
+  if (isAgain && (await opened.store.done([task])).has(number)) return
   await doTask(opened, task, signal)
 }
 
@@ -97,30 +161,25 @@ async function doAsked(opened: OpenJob, { task: number }: TaskMessage, { signal 
 async function refuse(
   queue: Queue,
   message: JsMsg,
-  asked: TaskMessage,
+  asked: Asked,
   error: unknown,
   options: ServeOptions,
 ): Promise<void> {
   const finding: Finding =
     error instanceof TareError
       ? error.finding
-      : { code: jobCodes.queue.code, severity: 'error', file: asked.address, message: String(error) }
+      : { code: jobCodes.queue.code, severity: 'error', file: `task ${asked.task}`, message: String(error) }
   options.onFailure?.(finding)
   if (finding.code === jobCodes.gone.code) return message.term('the job is gone')
-  if (/^(io|remote)\//.test(finding.code) && finding.code !== ioCodes.changed.code) return message.nak(retryMs)
-  const { code, severity, file, offset, length, path } = finding
-  const failure: Finding = {
-    ...{ code, severity, message: finding.message, file },
-    ...(offset !== undefined && { offset }),
-    ...(length !== undefined && { length }),
-    ...(path !== undefined && { path }),
-  }
-  await publish(queue, asked, { task: asked.task, seconds: 0, failure }).catch(() => {})
-  message.term('the job cannot be done')
+  const mayPass = /^(io|remote)\//.test(finding.code) && finding.code !== ioCodes.changed.code
+  const outcome = { task: asked.task, seconds: 0, [mayPass ? 'trouble' : 'failure']: plainFinding(finding) }
+  await publish(queue, asked, outcome).catch(() => {})
+  if (mayPass) message.nak(retryMs)
+  else message.term('the job cannot be done')
 }
 
-async function publish(queue: Queue, { job, task }: TaskMessage, outcome: OutcomeMessage): Promise<void> {
-  const msgID = outcome.failure ? {} : { msgID: `${job}-${task}-done` }
+async function publish(queue: Queue, { job, task }: Asked, outcome: OutcomeMessage): Promise<void> {
+  const msgID = (outcome.failure ?? outcome.trouble) ? {} : { msgID: `${job}-${task}-done` }
   await queue.client.publish(resultSubject(job), JSON.stringify(outcome), msgID)
 }
 
@@ -147,11 +206,8 @@ class OpenJobs {
     const opened = await openForWork(address, this.#options, (job) => {
       if (job.id !== id)
         failWith(jobCodes.invalid, { file: address, path: 'id', message: `it is ${job.id}, not ${id}` })
-      const { below } = this.#options
-      const places = [job.output.directory, ...job.inputs.map((input) => input.address)]
-      const outside = below && places.find((place) => !below.some((root) => isBelow(place, root)))
-      if (outside !== undefined)
-        failWith(jobCodes.invalid, { file: address, message: `${outside} is not below what this worker may touch` })
+      for (const place of [job.output.directory, ...job.inputs.map((input) => input.address)])
+        assertBelow(place, this.#options, address)
     })
     return opened
   }
@@ -165,6 +221,11 @@ class OpenJobs {
   async close(): Promise<void> {
     for (const id of [...this.#open.keys()]) await this.#drop(id)
   }
+}
+
+function assertBelow(place: string, { below }: ServeOptions, file: string): void {
+  if (!below || below.some((root) => isBelow(place, root))) return
+  failWith(jobCodes.invalid, { file, message: `${place} is not below what this worker may touch` })
 }
 
 const isBelow = (place: string, root: string): boolean => {

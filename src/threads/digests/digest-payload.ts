@@ -13,7 +13,7 @@ import { canShareMemory, releaseSharedWindow, takeSharedWindow } from '../shared
 const window = 4 << 20
 
 export const isWorthThreads = (byteLength: number, pool: WorkerPool | undefined): pool is WorkerPool =>
-  pool !== undefined && pool.threads > 1 && byteLength >= minThreadBytes.digest && canShareMemory()
+  pool !== undefined && !pool.isRemote && pool.threads > 1 && byteLength >= minThreadBytes.digest && canShareMemory()
 
 /** Produces bytes: every chunk but the last has exactly the size of a window, and is valid until the next is requested. */
 export interface Chunked {

@@ -217,6 +217,9 @@ function* spansOf(ordered: readonly PlannedRange[]): Generator<PlannedRange[], v
   if (span.length > 0) yield span
 }
 
+/** A job with more would be too long a message. */
+const maxRanges = 4096
+
 /** Groups neighbours until they are worth sending to another thread. */
 class Heaps {
   readonly #limit: number
@@ -229,7 +232,7 @@ class Heaps {
   }
 
   add(ranges: readonly PlannedRange[], cost: number): void {
-    if (this.#cost + cost > this.#limit) this.#close()
+    if (this.#cost + cost > this.#limit || this.#ranges.length >= maxRanges) this.#close()
     for (const range of ranges) this.#ranges.push(range)
     this.#cost += cost
   }

@@ -47,5 +47,6 @@ class DescriptorSource implements ByteSource {
 
 export function openHandle(handle: SourceHandle): ByteSource {
   if (handle.kind === 'blob') return new BlobSource(handle.blob, handle.name)
+  if (handle.kind === 'shared') throw new Error(`${handle.name} is opened by other machines`)
   return new DescriptorSource(handle.name, handle.size, handle.descriptor)
 }

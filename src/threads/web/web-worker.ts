@@ -12,7 +12,7 @@ interface Scope {
 
 function openHandle(handle: SourceHandle): ByteSource {
   if (handle.kind === 'blob') return new BlobSource(handle.blob, handle.name)
-  throw new Error('a browser has no file descriptors')
+  throw new Error('a browser has no files')
 }
 
 const scope = self as unknown as Scope

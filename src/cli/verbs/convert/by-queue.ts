@@ -1,10 +1,11 @@
 // A conversion that the workers of a queue carry out: planned and finished here, made there.
-import { startJob, submitJob } from '../../../kit-node.js'
+import { planOnQueue, submitJob } from '../../../kit-node.js'
 import { formatSize } from '../../console/format-values.js'
 import type { Context } from '../../context.js'
 import { jobRequest } from '../../input/job-request.js'
 import { damageJson } from '../../input/run-inputs.js'
 import { runJob } from '../../input/run-job.js'
+import { sayWaiting } from '../../input/with-workers.js'
 import { reportWritten } from '../../output/conversion.js'
 import { type Status, UsageError } from '../../status.js'
 import type { ConvertOptions } from './index.js'
@@ -26,10 +27,10 @@ export async function convertByQueue(
   const request = await jobRequest(context, input, output, options)
   return runJob(context, input, async (how) => {
     const started = performance.now()
-    const { job, plan } = await startJob(request, output, how)
-    const onWaiting = (name: string): void =>
-      context.console.remark(`waiting: no worker has made a part yet; start some with: tare worker ${name}`)
-    const { files, damage, seconds } = await submitJob(queue, job, { ...how, onWaiting })
+    const onWaiting = sayWaiting(context)
+    const opened = await planOnQueue(queue, request, output, { ...how, onWaiting })
+    const { plan } = opened.conversion
+    const { files, damage, seconds } = await submitJob(queue, opened, { ...how, onWaiting }).finally(opened.close)
     const took = ((performance.now() - started) / 1000).toFixed(1)
     const about = `${formatSize(plan.size)}, ${took} s (${seconds.toFixed(1)} s of work by workers)`
     await reportWritten(context, input, plan, files, about, damageJson(damage))

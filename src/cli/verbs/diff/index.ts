@@ -1,6 +1,6 @@
 import type { OptionsOf } from '../../flags/flag.js'
 import { parseCount, parseTolerance } from '../../flags/parse-values.js'
-import { input, tableFlags, threads } from '../../flags/shared.js'
+import { input, tableFlags, threads, workers } from '../../flags/shared.js'
 import { defineVerb } from '../verb.js'
 
 export const diff = defineVerb({
@@ -38,6 +38,7 @@ export const diff = defineVerb({
     },
     ...tableFlags,
     threads,
+    workers,
   },
   no: 'the models differ, or one of them is damaged',
   examples: [

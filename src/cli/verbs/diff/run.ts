@@ -11,12 +11,16 @@ import { dataTable, wantsRecords } from '../../console/data-table.js'
 import type { Context } from '../../context.js'
 import { assertUnchanged, checkStdin, damageJson, forEachModel, warnOfDamage } from '../../input/run-inputs.js'
 import { matchingTensors } from '../../input/tensors.js'
+import { withWorkers } from '../../input/with-workers.js'
 import { type Status, UsageError } from '../../status.js'
 import type { DiffOptions } from './index.js'
 import { differenceTable } from './records.js'
 import { describeDifference, listNames } from './text.js'
 
-export default async function diff(context: Context, inputs: readonly string[], options: DiffOptions): Promise<Status> {
+export default (context: Context, inputs: readonly string[], options: DiffOptions): Promise<Status> =>
+  withWorkers(context, options.workers, (own) => diff(own, inputs, options))
+
+async function diff(context: Context, inputs: readonly string[], options: DiffOptions): Promise<Status> {
   const [first, second, ...more] = inputs
   if (first === undefined || second === undefined || more.length > 0) throw new UsageError('diff takes two inputs')
   checkStdin(inputs)

@@ -1,5 +1,5 @@
 import type { OptionsOf } from '../../flags/flag.js'
-import { allowDamage, inputs, recursive, tableFlags, threads } from '../../flags/shared.js'
+import { allowDamage, inputs, recursive, tableFlags, threads, workers } from '../../flags/shared.js'
 import { defineVerb } from '../verb.js'
 
 export const hash = defineVerb({
@@ -36,12 +36,17 @@ export const hash = defineVerb({
     allowDamage,
     ...tableFlags,
     threads,
+    workers,
   },
   no: 'a digest differs from --check, or the input is damaged',
   examples: [
     ['tare hash model.safetensors > model.hash', 'keep the digests of all tensors'],
     ['tare hash --check model.hash model.gguf', 'see which tensors differ from them; exit status 1 if any does'],
     ['tare hash --manifest sha256sum llama/ > SHA256SUMS', 'a list that `sha256sum -c SHA256SUMS` checks'],
+    [
+      'tare hash /shared/model/ --workers nats://host:4222',
+      'read by all machines that run `tare worker nats://host:4222`',
+    ],
     ['tare hash --check SHA256SUMS --changed', 'check that list, reading only what was touched since'],
   ],
 })

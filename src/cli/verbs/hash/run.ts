@@ -3,18 +3,27 @@ import type { Context } from '../../context.js'
 import { expandInputs, worse } from '../../input/expand-inputs.js'
 import { assertUnchanged, checkDamage, checkStdin, damageJson, forEachModel, namesOf } from '../../input/run-inputs.js'
 import { readSideFile } from '../../input/side-file.js'
+import { withWorkers } from '../../input/with-workers.js'
 import { type Status, UsageError } from '../../status.js'
 import { checkManifest, writeManifest } from './files.js'
 import type { HashOptions } from './index.js'
 import { parseManifest } from './manifest.js'
 import { describeCheck, describeHashes, differences, type HashRecord, parseHashes, recordFor } from './text.js'
 
-export default async function hash(context: Context, inputs: readonly string[], options: HashOptions): Promise<Status> {
+export default (context: Context, inputs: readonly string[], options: HashOptions): Promise<Status> =>
+  withWorkers(context, options.workers, (own) => hash(own, inputs, options))
+
+async function hash(context: Context, inputs: readonly string[], options: HashOptions): Promise<Status> {
   const { console, signal, pool } = context
   checkStdin([options.check, ...inputs])
+  const refuseWorkers = (): void => {
+    if (options.workers !== undefined) throw new UsageError('--workers goes with models, not with lists of files')
+  }
+  if (options.manifest !== undefined) refuseWorkers()
   if (options.manifest !== undefined) return writeManifest(context, inputs, options.manifest)
   const text = options.check === undefined ? undefined : (await readSideFile(options.check)).toString()
   const list = text === undefined ? undefined : parseManifest(text, options.check!, options.algorithm)
+  if (list) refuseWorkers()
   if (list) return checkManifest(context, inputs, list, options)
   if (options.changed) throw new UsageError('--changed goes with --check of a list by sha256sum, b3sum or gguf-hash')
   if (inputs.length === 0) throw new UsageError('name the models to hash')

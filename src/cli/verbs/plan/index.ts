@@ -4,7 +4,7 @@ import { convert } from '../convert/index.js'
 import { quantize } from '../quantize/index.js'
 import { defineVerb } from '../verb.js'
 
-const { output: _, dryRun, receipt, key, certificate, chain, resume, workers, ...convertFlags } = convert.flags
+const { output: _, dryRun, receipt, key, certificate, chain, resume, workers: __, ...convertFlags } = convert.flags
 const { targetSize, targetBits, methods } = quantize.flags
 
 export const plan = defineVerb({
@@ -20,6 +20,12 @@ export const plan = defineVerb({
     output: { short: 'o', value: '<file>', description: 'the job file to write' },
     ...convertFlags,
     ...{ targetSize, targetBits, methods },
+    workers: {
+      group: 'Output',
+      value: '<queue>',
+      description:
+        'have the workers of this queue look at the values that the plan depends on, such as nats://host:4222',
+    },
     partSize: {
       group: 'Output',
       value: '<size>',

@@ -1,9 +1,10 @@
-import { startJob, writeJob } from '../../../kit-node.js'
+import { planOnQueue, startOpenJob, writeJob } from '../../../kit-node.js'
 import { escapeName } from '../../console/escape.js'
 import { formatSize, plural } from '../../console/format-values.js'
 import type { Context } from '../../context.js'
 import { jobRequest } from '../../input/job-request.js'
 import { runJob } from '../../input/run-job.js'
+import { sayWaiting } from '../../input/with-workers.js'
 import { type Status, UsageError } from '../../status.js'
 import type { PlanOptions } from './index.js'
 
@@ -16,7 +17,13 @@ export default async function plan(
   if (output === undefined || output === '-') throw new UsageError('name the job file with -o FILE')
   const request = await jobRequest(context, input, target, options)
   return runJob(context, input, async (how) => {
-    const { job, plan } = await startJob(request, target, how)
+    const started =
+      options.workers === undefined
+        ? await startOpenJob(request, target, how)
+        : await planOnQueue(options.workers, request, target, { ...how, onWaiting: sayWaiting(context) })
+    await started.close()
+    const { job, conversion } = started
+    const { plan } = conversion
     await writeJob(job, output)
     const size = job.files.reduce((sum, file) => sum + file.size, 0)
     if (context.json)

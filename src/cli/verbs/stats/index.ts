@@ -1,6 +1,6 @@
 import type { OptionsOf } from '../../flags/flag.js'
 import { parsePositive } from '../../flags/parse-values.js'
-import { inputs, tableFlags, tensors, threads } from '../../flags/shared.js'
+import { inputs, tableFlags, tensors, threads, workers } from '../../flags/shared.js'
 import { defineVerb } from '../verb.js'
 
 export const stats = defineVerb({
@@ -13,6 +13,7 @@ export const stats = defineVerb({
     exact: { description: 'compute the exact median, in a second pass' },
     ...tableFlags,
     threads,
+    workers,
   },
   no: 'the input is damaged',
   examples: [

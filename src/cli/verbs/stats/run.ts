@@ -3,11 +3,15 @@ import type { Context } from '../../context.js'
 import { measureTensors } from '../../input/measure-tensors.js'
 import { damageJson, forEachModel, warnOfDamage } from '../../input/run-inputs.js'
 import { chooseTensors } from '../../input/tensors.js'
+import { withWorkers } from '../../input/with-workers.js'
 import type { Status } from '../../status.js'
 import type { StatsOptions } from './index.js'
 import { describeStats } from './text.js'
 
-export default function stats(context: Context, inputs: readonly string[], options: StatsOptions): Promise<Status> {
+export default (context: Context, inputs: readonly string[], options: StatsOptions): Promise<Status> =>
+  withWorkers(context, options.workers, (own) => stats(own, inputs, options))
+
+function stats(context: Context, inputs: readonly string[], options: StatsOptions): Promise<Status> {
   const { console } = context
   return forEachModel(context, inputs, async (stored, input, source) => {
     const model = await unpackModel(stored, undefined, context.signal)

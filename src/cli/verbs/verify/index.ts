@@ -1,5 +1,5 @@
 import type { OptionsOf } from '../../flags/flag.js'
-import { inputs, recursive, threads } from '../../flags/shared.js'
+import { inputs, recursive, threads, workers } from '../../flags/shared.js'
 import { defineVerb } from '../verb.js'
 
 export const verify = defineVerb({
@@ -63,6 +63,7 @@ export const verify = defineVerb({
       description: 'accept files in the directory that the signature does not cover',
     },
     threads,
+    workers,
   },
   formatOptions: 'check',
   no: 'there are errors, or with --strict warnings',

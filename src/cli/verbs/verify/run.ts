@@ -3,16 +3,16 @@ import type { Context } from '../../context.js'
 import { expandInputs, worse } from '../../input/expand-inputs.js'
 import { forEachInput, openOptions, reportFailure } from '../../input/run-inputs.js'
 import { readTrust } from '../../input/signature-file.js'
+import { withWorkers } from '../../input/with-workers.js'
 import { meansCannotRun, type Status, UsageError } from '../../status.js'
 import type { VerifyOptions } from './index.js'
 import { checkSignatureFlags, findSignatures, forEachSigned, type SignedResult, withFindings } from './signed.js'
 import { describeCounts, describeResult } from './text.js'
 
-export default async function verify(
-  context: Context,
-  inputs: readonly string[],
-  options: VerifyOptions,
-): Promise<Status> {
+export default (context: Context, inputs: readonly string[], options: VerifyOptions): Promise<Status> =>
+  withWorkers(context, options.workers, (own) => verify(own, inputs, options))
+
+async function verify(context: Context, inputs: readonly string[], options: VerifyOptions): Promise<Status> {
   const { console, pool, formatOptions } = context
   const { quick, strict, profile } = options
   if (options.receipt !== undefined && quick) throw new UsageError('--receipt reads the weights; leave out --quick')

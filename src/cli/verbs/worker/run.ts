@@ -1,7 +1,8 @@
 import { resolve } from 'node:path'
-import { isRemote, parseQueue, serveQueue } from '../../../kit-node.js'
+import { isRemote, serveQueue } from '../../../kit-node.js'
 import { plural } from '../../console/format-values.js'
 import type { Context } from '../../context.js'
+import { queueName } from '../../input/queue-name.js'
 import { runJob } from '../../input/run-job.js'
 import type { Status } from '../../status.js'
 import type { WorkerOptions } from './index.js'
@@ -12,11 +13,7 @@ export default async function worker(
   options: WorkerOptions,
 ): Promise<Status> {
   const { console, json } = context
-  // Without what is secret in it.
-  const shown =
-    /^(nats|tls):/i.test(address) && URL.canParse(address.replace(/^\w+:/, 'http:'))
-      ? parseQueue(address).name
-      : 'queue'
+  const shown = queueName(address)
   return runJob(context, shown, async (how) => {
     const started = performance.now()
     const tasks = await serveQueue(address, {
