@@ -20,13 +20,14 @@ const files = new Map<string, Uint8Array>()
 const model = (seed: number) =>
   sampleModel(
     [1, 2, 3, 4, 5, 6].map((i) => ({
-      ...sampleTensor(`layer.${i}.weight`, 'f32', [1024, 1024], i),
-      data: bytesPayload(finite(i * seed)),
+      ...sampleTensor(`layer.${i}.weight`, 'f32', [1], i),
+      ...{ shape: [1024, 1024], data: bytesPayload(finite(i * seed)) },
     })),
   )
 
 function finite(seed: number): Uint8Array {
-  const values = Float32Array.from({ length: 1 << 20 }, (_, i) => Math.sin(i * seed) * (1 + (i % 7)))
+  const values = new Float32Array(1 << 20)
+  for (let i = 0; i < values.length; i++) values[i] = ((i * seed * 7919) % 100_003) / 50_000 - 1
   return new Uint8Array(values.buffer)
 }
 
@@ -39,8 +40,10 @@ beforeAll(async () => {
     ['a.gguf', 'gguf', 1, { quantize: { method: 'q8_0' } }],
     ['set.safetensors', 'safetensors', 1, { shardSize: 9 << 20 }],
   ]
+  const models = new Map([1, 7].map((seed) => [seed, model(seed)]))
   for (const [name, format, seed, options] of forms)
-    for (const [file, bytes] of await convertToFiles(model(seed), format, { name, ...options })) files.set(file, bytes)
+    for (const [file, bytes] of await convertToFiles(models.get(seed)!, format, { name, ...options }))
+      files.set(file, bytes)
 }, 60_000)
 
 const write = (): void => {
