@@ -46,7 +46,7 @@ function kinds() {
 
 function costLine({ size, name, part, plan, tasks }) {
   const per = `${shortNumber(part.perByte * 1e9)} ns per byte written`
-  return `| ${name}, ${size}: ${tasks.toLocaleString('en')} tasks, planned in ${formatFigure(plan, 's')} (wall clock) | ${per} |`
+  return `| ${name}, ${size}: ${tasks.toLocaleString('en')} tasks, planned in ${formatFigure(plan, 's')} | ${per} |`
 }
 
 function tableOf(shown) {

@@ -12,16 +12,22 @@ export const conversions = {
   'quantize to q4_k': { quantize: { method: 'q4_k' } },
 }
 
+/** Processor time: planning waits for nothing, and other programs on the machine should not count. */
+function cpuNow() {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1e6
+}
+
 /** The plan and its tasks, with the seconds that opening the input and all of it took. */
 export async function planned(shape, options, onRead) {
   const source = virtualMixture(shape, onRead)
-  const began = performance.now()
+  const began = cpuNow()
   const model = await openModel(source)
-  const opened = performance.now()
+  const opened = cpuNow()
   const how = { name: 'out.gguf', deferChecks: true, resolved: { ranges: new Map() }, ...options }
   const conversion = await planConversion(model, 'gguf', how)
   await digestOfLayout(conversion.layout)
   const tasks = tasksOf(conversion, { partSize: 64 * 2 ** 20, isStored: false })
-  const open = (opened - began) / 1000
-  return { conversion, tasks, inputSize: source.size, open, plan: (performance.now() - began) / 1000 }
+  const open = opened - began
+  return { conversion, tasks, inputSize: source.size, open, plan: cpuNow() - began }
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { bytesPayload } from '../../../src/model/index.js'
+import { nextAnswer } from '../../../src/node/queue/answers.js'
 import { openQueue, openTasks } from '../../../src/node/queue/connection.js'
 import { Looks } from '../../../src/node/queue/look.js'
 import { parseLook } from '../../../src/node/queue/messages.js'
@@ -13,7 +14,7 @@ import { runCli as tare } from '../../cli/run-cli.js'
 import { convertToFiles } from '../../support/convert.js'
 import { sampleModel, sampleTensor } from '../../support/sample-model.js'
 import { useTempDir } from '../temp-dir.js'
-import { ended, outcome, program, useQueue } from './real-queue.js'
+import { ended, program, useQueue } from './real-queue.js'
 
 const at = useTempDir()
 const files = new Map<string, Uint8Array>()
@@ -53,10 +54,18 @@ const index = (): string => [...files.keys()].find((name) => name.endsWith('.ind
 
 describe.skipIf(!program)('the workers of a queue', () => {
   const queue = useQueue(at)
+  /** How many messages workers have left. */
+  const answers = async (): Promise<number> => {
+    const own = await openQueue(queue.address())
+    const next = await nextAnswer(own)
+    await own.close()
+    return next - 1
+  }
 
   it('give the answers of the local run', async () => {
     write()
-    const workers = [queue.worker('--below', at('.'), '--idle', '3'), queue.worker('--idle', '3')].map(outcome)
+    queue.worker('--below', at('.'))
+    queue.worker()
     const commands = [
       ['hash', 'a.safetensors'],
       ['hash', '--json', '--algorithm', 'sha256', index()],
@@ -76,9 +85,8 @@ describe.skipIf(!program)('the workers of a queue', () => {
       const { status, stdout } = await queue.run(...placed)
       expect([args, status, stdout]).toEqual([args, local.status, local.stdout])
     }
-    // They were asked, and both of them were.
-    for (const { stderr } of await Promise.all(workers)) expect(stderr).toMatch(/made [1-9]\d* parts? in/)
-  }, 240_000)
+    expect(await answers()).toBeGreaterThan(commands.length)
+  }, 600_000)
 
   it('find the damage that a local run finds', async () => {
     write()
@@ -115,7 +123,7 @@ describe.skipIf(!program)('the workers of a queue', () => {
 
   it('do the looks that a plan depends on', async () => {
     write()
-    const [worker] = [queue.worker('--idle', '5')].map(outcome)
+    queue.worker()
     for (const [name, flags] of [
       ['out.mcf', ['--quantize', 'q8']],
       ['out.safetensors', ['--dedup']],
@@ -125,7 +133,7 @@ describe.skipIf(!program)('the workers of a queue', () => {
       expect([name, status]).toEqual([name, 0])
       expect(readFileSync(at(name)).equals(readFileSync(at(`ref-${name}`)))).toBe(true)
     }
-    expect((await worker!).stderr).toMatch(/made \d\d+ parts/)
+    expect(await answers()).toBeGreaterThanOrEqual(10)
   }, 120_000)
 
   it('touch nothing beyond what they may, and say so', async () => {
