@@ -38,7 +38,11 @@ const reverts = [
     patches: [
       noCheckOfRepair,
       ['formats/gguf/metadata.js', 'stated !== undefined', 'true'],
-      ['formats/gguf/structs.js', 'isPowerOfTwo(alignment) && alignment <= maxAlignment', 'isPowerOfTwo(alignment)'],
+      [
+        'formats/gguf/layout.js',
+        'return alignmentOf(stated) ?? defaultAlignment;',
+        "return stated?.type === 'u32' && isPowerOfTwo(Number(stated.value)) ? Number(stated.value) : defaultAlignment;",
+      ],
     ],
   },
   {

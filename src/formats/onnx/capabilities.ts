@@ -49,7 +49,8 @@ export const exchangeCapabilities: WriteCapabilities = {
     const kind = fieldKind(key)
     if (kind === 'integer')
       return value.type === 'i64' && isShort(value.value) ? { fits: true } : no('a whole number stands there')
-    if (value.type !== 'str' || value.bytes) return no('properties of ONNX are texts')
+    // Readers take a name or a description that is not UTF-8; properties are read as texts only.
+    if (value.type !== 'str' || (value.bytes && kind !== 'text')) return no('properties of ONNX are texts')
     return kind === 'text' && value.value === '' ? no('an empty text says nothing there') : { fits: true }
   },
   part: () => no('ONNX cannot store it'),

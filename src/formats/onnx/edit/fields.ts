@@ -1,8 +1,8 @@
 // Edits of metadata: fields of the model and of its graph, versions of operator sets, and properties, which can have any key.
-import { joinBytes } from '../../../bytes/index.js'
+import { encodeUtf8, joinBytes } from '../../../bytes/index.js'
 import { failWith } from '../../../errors/index.js'
 import type { Metadata, MetaValue } from '../../../model/index.js'
-import { protoInt, protoMessage, protoText, type Rope } from '../../../wire/protobuf/write.js'
+import { protoBytes, protoInt, protoMessage, protoText, type Rope } from '../../../wire/protobuf/write.js'
 import { ownCodes as codes } from '../codes.js'
 import { type Field, graphFields, mainDomain, modelFields, opsetPrefix } from '../words.js'
 
@@ -64,10 +64,10 @@ export class FieldEdits {
   #encode(key: string, field: Field | undefined, value: MetaValue): Rope {
     if (field) {
       if (field.isInteger) return protoInt(field.number, this.#integer(key, value))
-      return protoText(field.number, this.#text(key, value))
+      return protoBytes<never>(field.number, this.#text(key, value))
     }
     if (!key.startsWith(opsetPrefix))
-      return protoMessage(propertyField, [protoText(1, key), protoText(2, this.#text(key, value))])
+      return protoMessage(propertyField, [protoText(1, key), protoBytes<never>(2, this.#text(key, value))])
     const domain = key.slice(opsetPrefix.length)
     return protoMessage(opsetField, [
       protoText(1, domain === mainDomain ? '' : domain),
@@ -75,8 +75,9 @@ export class FieldEdits {
     ])
   }
 
-  #text(key: string, value: MetaValue): string {
-    if (value.type === 'str') return value.value
+  /** As it was where it is not UTF-8. */
+  #text(key: string, value: MetaValue): Uint8Array {
+    if (value.type === 'str') return value.bytes ?? encodeUtf8(value.value)
     return failWith(codes['field-value'], { file: this.#file, path: key, message: 'this entry is a text' })
   }
 
