@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import { afterAll, describe } from 'vitest'
 import { launchBrowser } from '../browser/browser.js'
 import { bytesSuite } from './suites/bytes.js'
+import { commandSuite } from './suites/commands.js'
 import { conversionSuite } from './suites/conversions.js'
 import { diskSuite } from './suites/disk.js'
 import { featureSuite } from './suites/features.js'
@@ -27,6 +28,7 @@ describe.skipIf(!browser || !isBuilt)('the page', () => {
   describe('fixtures', () => fixtureSuite(use))
   describe('bytes and findings', () => bytesSuite(use))
   describe('comparing, quantizing, converting', () => conversionSuite(use))
+  describe('commands', () => commandSuite(use))
   describe('hostile models', () => hostileSuite(use))
   describe('large models', () => largeSuite(use))
   describe('from disk', () => diskSuite(use))

@@ -1,5 +1,6 @@
 // The keys that work everywhere.
 import { copyText } from '../parts/command.js'
+import { notify } from '../state/announce.js'
 import { address, go, goTo } from '../state/location.js'
 import { currentModel, models } from '../state/models.js'
 import { nextTheme } from '../state/theme.js'
@@ -8,6 +9,13 @@ import { addKeys } from './keys.js'
 import { screens } from './screens.js'
 
 const focusSearch = (): void => document.querySelector<HTMLInputElement>('main [type=search]')?.focus()
+
+/** The first one that the screen shows. */
+function copyCommand(): void {
+  const button = document.querySelector<HTMLButtonElement>('main .command button')
+  if (button) button.click()
+  else notify('there is no command on this screen')
+}
 
 function showScreen(key: string): void {
   const screen = screens.find((each) => each.key === key)
@@ -31,5 +39,6 @@ export function addShellKeys(): void {
     { keys: ['o'], title: 'Open another model', run: () => go({ screen: 'drop', query: {} }) },
     { keys: ['t'], title: 'Light, dark or as the system', run: nextTheme },
     { keys: ['y'], title: 'Copy a link to this view', run: () => void copyText(location.href, 'Link') },
+    { keys: ['Y'], title: 'Copy the command', run: copyCommand },
   ])
 }

@@ -13,6 +13,16 @@ export function Name({ text, className = '' }: { readonly text: string; readonly
   )
 }
 
+/** Where a line is too short for all of it, it ends after a dot, not within a word. */
+export function BrokenName({ text }: { readonly text: string }) {
+  const shown = visible(text)
+  return (
+    <span class="name" title={shown}>
+      {shown.split(/(?<=[./])/).flatMap((part, i) => (i === 0 ? part : [<wbr key={i} />, part]))}
+    </span>
+  )
+}
+
 /** Cut at its beginning where there is no room: names of a model begin alike, and differ in their layer and their end. */
 export function LongName({ text }: { readonly text: string }) {
   const shown = visible(text)

@@ -40,7 +40,11 @@ export async function addModel(from: ModelFiles, argument = argumentOf(from)): P
   return id
 }
 
-const argumentOf = (from: ModelFiles): string => (from.kind === 'address' ? from.address : (from.files[0]?.path ?? ''))
+/** How the command takes a file: one that begins with a minus would be an option. */
+const fileWord = (path: string): string => (path.startsWith('-') ? `./${path}` : path)
+
+const argumentOf = (from: ModelFiles): string =>
+  from.kind === 'address' ? from.address : fileWord(from.files[0]?.path ?? '')
 
 async function open(id: number): Promise<void> {
   const { from, title } = models.peek()[id]!

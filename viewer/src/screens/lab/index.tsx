@@ -6,6 +6,7 @@ import type { MeasuredTensor } from '../../engine/rooms/lab/measure.js'
 import type { TensorRef } from '../../engine/rooms/tensor/tensor.js'
 import { askTensor } from '../../engine/tensor-workers.js'
 import { isAborted, type Progress, priorities } from '../../engine/wire.js'
+import { Command } from '../../parts/command.js'
 import { CropMaps, useCrop } from '../../parts/crop-maps.js'
 import { valueText } from '../../parts/format.js'
 import { TensorPicker } from '../../parts/tensor-picker.js'
@@ -57,12 +58,24 @@ export default function Lab({ model }: ScreenProps) {
             method={method}
           />
           <Methods key={start.tensor.index} tensor={start.tensor} method={method} onChoose={choose} />
+          <Command words={pictureWords(model.argument, start.tensor.name)} />
         </>
       )}
       <Budget key={model.id} model={model} />
     </div>
   )
 }
+
+const pictureWords = (file: string, tensor: string): readonly string[] => [
+  'tare',
+  'picture',
+  file,
+  tensor,
+  '--kind',
+  'methods',
+  '-o',
+  'methods.png',
+]
 
 interface BenchProps {
   readonly model: number

@@ -22,7 +22,6 @@ export interface TensorActions {
   nextColors(): void
   /** Of a tensor with more than two axes: all planes side by side, or one. */
   toggleMultiples(): void
-  copyCommand(): void
   save(): void
 }
 
@@ -88,7 +87,6 @@ export function mapKeys(now: () => TensorActions): readonly KeyBinding[] {
     { keys: ['s'], title: 'Next scale', run: () => now().nextScale() },
     { keys: ['c'], title: 'Next colours', run: () => now().nextColors() },
     { keys: ['e'], title: 'All planes side by side (experts)', run: () => now().toggleMultiples() },
-    { keys: ['Y'], title: 'Copy the command', run: () => now().copyCommand() },
     { keys: ['p'], title: 'Save the view as PNG', run: () => now().save() },
   ]
 }

@@ -56,6 +56,19 @@ export function multiplesFrom(shape: readonly number[], { axes }: Plane, query: 
   return axis !== undefined && axes && otherAxes(shape, axes).includes(axis) ? axis : undefined
 }
 
+/** The command that draws the same map: colours, cells and the plane only where they are not the default. */
+export function pictureWords(
+  file: string,
+  { name, shape }: { readonly name: string; readonly shape: readonly number[] },
+  { axes, fixed = [] }: Plane,
+  { scale, colors, cells }: Settings,
+): string[] {
+  const isLast = axes?.[0] === shape.length - 2 && axes[1] === shape.length - 1
+  const slice = shape.length > 2 && isLast ? ['--slice', [...fixed, ':', ':'].join(',')] : []
+  const look = [...(colors ? ['--colors', colors] : []), ...(cells === 'mean' ? [] : ['--cells', cells])]
+  return ['tare', 'picture', file, name, '--scale', scale, ...look, ...slice, '-o', 'map.png']
+}
+
 export const otherAxes = (shape: readonly number[], axes: readonly [number, number]): number[] =>
   shape.map((_, axis) => axis).filter((axis) => !axes.includes(axis))
 

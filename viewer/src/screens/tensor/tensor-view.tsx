@@ -7,9 +7,8 @@ import type { TensorInfo } from '../../engine/rooms/tensor/tensor.js'
 import { ask } from '../../engine/session.js'
 import type { MapView } from '../../engine/tiles/layout.js'
 import { findingFrom } from '../../engine/wire.js'
-import { commandLine, copyText } from '../../parts/command.js'
 import { FindingItem } from '../../parts/findings.js'
-import { Name, visible } from '../../parts/text.js'
+import { BrokenName, visible } from '../../parts/text.js'
 import { address, goTo, setQuery } from '../../state/location.js'
 import type { Cursor } from './draw-map.js'
 import { HeatMap } from './map.js'
@@ -17,7 +16,7 @@ import { type MapControl, mapKeys, type TensorActions } from './map-keys.js'
 import { Multiples } from './multiples.js'
 import { Panel } from './panel/panel.js'
 import type { Known } from './scale-of-level.js'
-import { multiplesFrom, otherAxes, planeFrom, settingsFrom } from './settings.js'
+import { multiplesFrom, otherAxes, pictureWords, planeFrom, settingsFrom } from './settings.js'
 import { Toolbar } from './toolbar.js'
 import { useLayerMoments } from './use-layer-moments.js'
 import { useTensorData } from './use-tensor-data.js'
@@ -52,7 +51,7 @@ export function TensorView({ model, info }: ScreenProps & { readonly info: Tenso
     if (next !== undefined) goTo('tensor', next, kept)
   }
   const cycle = <T,>(all: readonly T[], current: T | undefined): T => all[(all.indexOf(current as T) + 1) % all.length]!
-  const words = ['tare', 'picture', model.argument, info.ref.name, '--scale', settings.scale, '-o', 'map.png']
+  const words = pictureWords(model.argument, info.ref, plane, settings)
   const save = async (): Promise<void> => {
     const blob = await map.current?.picture()
     if (!blob) return
@@ -77,7 +76,6 @@ export function TensorView({ model, info }: ScreenProps & { readonly info: Tenso
       const axis = plane.axes && otherAxes(info.ref.shape, plane.axes)[0]
       if (axis !== undefined) setQuery({ all: all === undefined ? String(axis) : '' })
     },
-    copyCommand: () => void copyText(commandLine(words), 'Command'),
     save: () => void save(),
   }
   const latest = useRef(actions)
@@ -150,7 +148,7 @@ export function TensorView({ model, info }: ScreenProps & { readonly info: Tenso
 export const TensorTitle = ({ info, line }: { readonly info: TensorInfo; readonly line: string }) => (
   <div>
     <h1>
-      <Name text={info.ref.name} />
+      <BrokenName text={info.ref.name} />
     </h1>
     <p class="faint">{line}</p>
   </div>

@@ -1,7 +1,7 @@
 // What can be done with the tensors that were picked: the command that does it, ready to copy.
 import type { ScreenProps } from '../../app/screens.js'
 import type { TableView } from '../../engine/rooms/tensors.js'
-import { commandLine, copyText } from '../../parts/command.js'
+import { Command, commandLine, copyText } from '../../parts/command.js'
 import { countLabel, sizeLabel } from '../../parts/format.js'
 import { clearSelection, selection } from './selection.js'
 
@@ -16,7 +16,12 @@ const commands: readonly (readonly [title: string, (file: string, names: readonl
 
 export function SelectionBar({ model }: ScreenProps & { readonly view: TableView }) {
   const { model: owner, tensors } = selection.value
-  if (owner !== model.id || tensors.size === 0) return null
+  if (owner !== model.id || tensors.size === 0)
+    return (
+      <footer class="list-command">
+        <Command words={['tare', 'inspect', '--all', model.argument]} />
+      </footer>
+    )
   const picked = [...tensors.values()]
   const bytes = picked.reduce((sum, each) => sum + each.bytes, 0)
   const names = picked.map(({ name }) => name)
