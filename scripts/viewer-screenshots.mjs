@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import chromium from '@sparticuz/chromium'
@@ -45,7 +45,11 @@ await writeDemoModel(files[0])
 await convert(files[0], files[1], { quantize: 'q4_k' })
 await writeExperts(files[2])
 writeFileSync(files[3], readFileSync(files[1]).subarray(0, 5_000_000))
-const child = spawn(process.execPath, [join(root, 'dist/bundle/main.js'), 'view', '--no-open', '--quiet', ...files])
+const child = spawn(
+  process.execPath,
+  [join(root, 'dist/bundle/main.js'), 'view', '--no-open', '--quiet', ...files.map((file) => basename(file))],
+  { cwd: folder },
+)
 const address = await new Promise((found, failed) => {
   createInterface(child.stdout).once('line', found)
   child.once('exit', (code) => failed(new Error(`tare view ended with ${code}`)))

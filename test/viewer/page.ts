@@ -2,7 +2,7 @@
 // of the console, a violation of the page's policy, a request to another origin.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
-import { join, resolve } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { expect } from 'vitest'
@@ -18,8 +18,11 @@ export interface Viewed {
 
 /** Starts the command and waits for the address that it prints. */
 export async function startView(...files: string[]): Promise<Viewed> {
-  const args = [join(root, 'dist/bundle/main.js'), 'view', '--no-open', '--quiet', ...files]
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+  // Relative to where they are: commands that the page shows do not hold the name of a temporary folder.
+  const cwd = dirname(files[0]!)
+  const inputs = files.map((file) => relative(cwd, file))
+  const args = [join(root, 'dist/bundle/main.js'), 'view', '--no-open', '--quiet', ...inputs]
+  const child = spawn(process.execPath, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] })
   let complaint = ''
   child.stderr.on('data', (part) => {
     complaint += part

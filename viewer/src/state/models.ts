@@ -34,11 +34,16 @@ function update(id: number, changes: Partial<OpenedModel>): void {
 /** Opens a model and resolves when its index is read, or why not is known. */
 export async function addModel(from: ModelFiles, argument = argumentOf(from)): Promise<number> {
   const id = models.peek().length
-  const title = argument.replace(/[?#].*$/, '').replace(/^.*[/\\](?=.)/, '')
+  const last = argument.replace(/[?#].*$/, '').replace(/^.*[/\\](?=.)/, '')
+  // `tare view .` names nothing.
+  const title = /^[./\\]*$/.test(last) ? titleOf(from, last) : last
   models.value = [...models.peek(), { id, title, from, argument, status: 'opening' }]
   await open(id)
   return id
 }
+
+const titleOf = (from: ModelFiles, otherwise: string): string =>
+  from.kind === 'address' ? decodeURIComponent(from.address.replace(/^.*\//, '')) : (from.files[0]?.path ?? otherwise)
 
 /** How the command takes a file: one that begins with a minus would be an option. */
 const fileWord = (path: string): string => (path.startsWith('-') ? `./${path}` : path)

@@ -25,8 +25,10 @@ export async function openServedFiles(): Promise<void> {
   const served = (await response.json()) as ServedFiles
   const mains = new Map<number, ServedFile>()
   for (const file of served.files) if (!mains.has(file.group)) mains.set(file.group, file)
-  const opening = [...mains.values()].map(({ address: place, name }) =>
-    addModel({ kind: 'address', address: new URL(place, document.baseURI).href }, name),
+  // A copied command names what the user named, so that it runs where the command runs.
+  const inputs = served.command.slice(2)
+  const opening = [...mains.values()].map(({ address: place, name, group }) =>
+    addModel({ kind: 'address', address: new URL(place, document.baseURI).href }, inputs[group] ?? name),
   )
   if (models.peek().length > 0 && address.peek().model === undefined) go({ model: 0, screen: 'overview', query: {} })
   await Promise.all(opening)
