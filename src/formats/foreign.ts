@@ -108,7 +108,6 @@ function isDarknet({ bytes, name, size }: Head): boolean {
 const textOf = ({ bytes }: Head, length: number): string => decodeLossy(bytes.subarray(0, length))
 
 const rows: readonly Row[] = [
-  { what: 'a TensorFlow Lite model', is: at(4, 'TFL3') },
   { what: 'an ONNX Runtime (ORT) model', hint: 'open the .onnx file that it was made from', is: at(4, 'ORTM') },
   { what: 'an ExecuTorch program', is: (head) => /^ET\d\d/.test(textOf(head, 8).slice(4)) },
   { what: 'an ExecuTorch data file', is: at(4, 'FT01') },

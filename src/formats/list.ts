@@ -15,6 +15,7 @@ import { oinf } from './oinf/index.js'
 import { onnx } from './onnx/index.js'
 import { optimizerJson, primitiv } from './primitiv/index.js'
 import { safetensors } from './safetensors/index.js'
+import { tflite } from './tflite/index.js'
 import { torch } from './torch/index.js'
 
 const all = [
@@ -34,6 +35,7 @@ const all = [
   torch,
   onnx,
   keras,
+  tflite,
   imatrix,
 ] as const
 

@@ -30,7 +30,6 @@ function field(number: number, ...content: readonly Piece[]): number[] {
 const varint = (value: number): number[] => (value < 128 ? [value] : [(value % 128) + 128, ...varint(value >>> 7)])
 
 const cases: readonly (readonly [what: string, bytes: Uint8Array])[] = [
-  ['TensorFlow Lite', bytesOf(28, 0, 0, 0, 'TFL3')],
   ['ONNX Runtime', bytesOf(24, 0, 0, 0, 'ORTM')],
   ['ExecuTorch program', bytesOf(48, 0, 0, 0, 'ET12eh00')],
   ['ExecuTorch data', bytesOf(48, 0, 0, 0, 'FT01')],

@@ -9,6 +9,7 @@ import {
   type Range,
   sizeAt,
 } from '../../bytes/index.js'
+import { PageReader } from '../../bytes/page-reader.js'
 import { type Details, neededSize, type Report } from '../../errors/index.js'
 import { hdf5Codes as codes } from './codes.js'
 import { lookup3 } from './lookup3.js'
@@ -27,9 +28,6 @@ export interface Hdf5Context {
   readonly onLost?: ((name: string | undefined, reason: string) => void) | undefined
 }
 
-const pageSize = 1 << 14
-const maxPages = 256
-
 interface Claim extends Range {
   readonly path: string
 }
@@ -42,7 +40,7 @@ export class Hdf5File {
   readonly size: number
   offsetSize = 8
   lengthSize = 8
-  readonly #pages = new Map<number, Uint8Array>()
+  readonly #pages: PageReader
   readonly #claims: Claim[] = []
   #taken = 0
   #texts = 0
@@ -52,6 +50,7 @@ export class Hdf5File {
     this.context = context
     this.base = context.within?.offset ?? 0
     this.size = context.within?.length ?? source.size
+    this.#pages = new PageReader(source, this.base, this.size, context.signal)
   }
 
   get report(): Report {
@@ -76,28 +75,7 @@ export class Hdf5File {
       const message = `structures of more than ${this.context.maxIndex} bytes`
       this.report.fail(codes.index, { offset: start, path, message })
     }
-    if (length > pageSize) return this.source.read(start, length, { signal: this.context.signal })
-    const first = Math.floor(address / pageSize)
-    const at = address - first * pageSize
-    const page = await this.#page(first)
-    if (at + length <= page.byteLength) return page.subarray(at, at + length)
-    const both = new Uint8Array(length)
-    both.set(page.subarray(at))
-    const rest = length - (page.byteLength - at)
-    both.set((await this.#page(first + 1)).subarray(0, rest), length - rest)
-    return both
-  }
-
-  async #page(number: number): Promise<Uint8Array> {
-    const known = this.#pages.get(number)
-    if (known) return known
-    const start = number * pageSize
-    const length = Math.min(pageSize, this.size - start)
-    const page = await this.source.read(this.base + start, length, { signal: this.context.signal })
-    const [oldest] = this.#pages.keys()
-    if (this.#pages.size >= maxPages && oldest !== undefined) this.#pages.delete(oldest)
-    this.#pages.set(number, page)
-    return page
+    return this.#pages.read(address, length)
   }
 
   /** A structure as fields; it is entered into the byte map, and no other may have these bytes. */
