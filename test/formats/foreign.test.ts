@@ -98,13 +98,13 @@ describe('files of other kinds', () => {
   })
 
   it('are status 1 for the command, and so are directories of them', async () => {
-    writeFileSync(at('m.tflite'), bytesOf(28, 0, 0, 0, 'TFL3'))
-    const { status, stderr } = await tare('inspect', at('m.tflite'))
+    writeFileSync(at('m.ort'), bytesOf(24, 0, 0, 0, 'ORTM'))
+    const { status, stderr } = await tare('inspect', at('m.ort'))
     expect([status, stderr]).toEqual([
       1,
-      expect.stringContaining('this is a TensorFlow Lite model; tare does not read it'),
+      expect.stringContaining('this is an ONNX Runtime (ORT) model; tare does not read it'),
     ])
-    expect((await tare('verify', at('m.tflite'))).status).toBe(1)
+    expect((await tare('verify', at('m.ort'))).status).toBe(1)
     for (const [name, what] of Object.entries({ 'saved_model.pb': 'SavedModel', 'Manifest.json': 'Core ML' })) {
       mkdirSync(at(what))
       writeFileSync(at(what, name), 'x')

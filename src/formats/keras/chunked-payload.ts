@@ -7,12 +7,43 @@ import type { Chunk } from '../../wire/hdf5/chunks.js'
 import { unpackChunk } from '../../wire/hdf5/unpack.js'
 import type { ChunkedStorage, Dataset } from '../../wire/hdf5/walk.js'
 
-/** How many unpacked bytes of one tensor are kept. */
-const maxKept = 1 << 26
+/** How many unpacked bytes of a model are kept. */
+const maxKept = 1 << 25
 
-export function chunkedPayload(source: ByteSource, dataset: Dataset, storage: ChunkedStorage, path: string): Payload {
+/** The chunks that were unpacked last, of all tensors of a model. */
+export class ChunkCache {
+  readonly #kept = new Map<Chunk, { readonly bytes: Promise<Uint8Array>; readonly length: number }>()
+  #size = 0
+
+  get(chunk: Chunk, length: number, unpack: () => Promise<Uint8Array>): Promise<Uint8Array> {
+    const known = this.#kept.get(chunk)
+    if (known) return known.bytes
+    const bytes = unpack()
+    this.#kept.set(chunk, { bytes, length })
+    this.#size += length
+    for (const oldest of this.#kept.keys()) {
+      if (this.#size <= maxKept || oldest === chunk) break
+      this.#drop(oldest)
+    }
+    bytes.catch(() => this.#drop(chunk))
+    return bytes
+  }
+
+  #drop(chunk: Chunk): void {
+    this.#size -= this.#kept.get(chunk)?.length ?? 0
+    this.#kept.delete(chunk)
+  }
+}
+
+export function chunkedPayload(
+  source: ByteSource,
+  dataset: Dataset,
+  storage: ChunkedStorage,
+  path: string,
+  cache: ChunkCache,
+): Payload {
   const { shape, type } = dataset
-  const store = new ChunkStore(source, dataset, storage, path)
+  const store = new ChunkStore(source, dataset, storage, path, cache)
   const tiles = storage.chunks.map((chunk) => new ChunkTile(store, chunk, shape))
   return mosaicPayload(source.name, shape, type.size, tiles)
 }
@@ -23,16 +54,15 @@ class ChunkStore {
   readonly #storage: ChunkedStorage
   readonly #size: number
   readonly #path: string
-  readonly #kept = new Map<Chunk, Promise<Uint8Array>>()
-  readonly #most: number
+  readonly #cache: ChunkCache
 
-  constructor(source: ByteSource, { type }: Dataset, storage: ChunkedStorage, path: string) {
+  constructor(source: ByteSource, { type }: Dataset, storage: ChunkedStorage, path: string, cache: ChunkCache) {
     this.source = source
     this.chunk = storage.chunk
     this.#storage = storage
     this.#size = type.size
     this.#path = path
-    this.#most = Math.max(1, Math.floor(maxKept / this.#length))
+    this.#cache = cache
   }
 
   get #length(): number {
@@ -41,14 +71,7 @@ class ChunkStore {
 
   /** The elements of a chunk inside the dataset. */
   read(chunk: Chunk, sizes: readonly number[]): Promise<Uint8Array> {
-    const known = this.#kept.get(chunk)
-    if (known) return known
-    const [oldest] = this.#kept.keys()
-    if (oldest && this.#kept.size >= this.#most) this.#kept.delete(oldest)
-    const made = this.#unpack(chunk, sizes)
-    this.#kept.set(chunk, made)
-    made.catch(() => this.#kept.delete(chunk))
-    return made
+    return this.#cache.get(chunk, this.#length, () => this.#unpack(chunk, sizes))
   }
 
   /** Whether its bytes lie in the file as they are. */

@@ -12,7 +12,7 @@ import {
 import { swappedPayload } from '../../payloads/swapped-payload.js'
 import type { Attribute } from '../../wire/hdf5/attributes.js'
 import { type Dataset, type Hdf5Visitor, objectPath } from '../../wire/hdf5/walk.js'
-import { chunkedPayload } from './chunked-payload.js'
+import { ChunkCache, chunkedPayload } from './chunked-payload.js'
 import { ownCodes as codes } from './codes.js'
 import { attributeKey, metaValueOf } from './metadata.js'
 
@@ -30,6 +30,7 @@ export class Contents implements Hdf5Visitor {
   readonly #source: ByteSource
   readonly #context: ReadContext
   readonly #names = new Set<string>()
+  readonly #cache = new ChunkCache()
   /** Datasets that several links lead to have one payload. */
   readonly #payloads = new Map<Dataset, Payload>()
 
@@ -79,7 +80,7 @@ export class Contents implements Hdf5Visitor {
         extents?.add({ file, offset, length, path: `${path}.chunks[${i}]`, kind: 'data' })
       return storage.chunks.length === 0
         ? bytesPayload(new Uint8Array())
-        : chunkedPayload(this.#source, dataset, storage, path)
+        : chunkedPayload(this.#source, dataset, storage, path, this.#cache)
     }
     const { offset, length } = storage
     if (length > 0 && !storage.isInHeader) extents?.add({ file, offset, length, path: `${path}.data`, kind: 'data' })
