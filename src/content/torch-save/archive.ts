@@ -5,14 +5,15 @@ import { type ByteSource, decodeLossy } from '../../bytes/index.js'
 import { collectingReport, type Finding } from '../../errors/index.js'
 import type { Metadata, Model, Opened, Part, Payload, ReadContext, Tensor } from '../../model/index.js'
 import { checkMember, memberPayload } from '../../payloads/zip-payload.js'
-import { type Pickle, readPickle } from '../../wire/pickle/pickle.js'
+import { type Pickle, type PickleHooks, readPickle } from '../../wire/pickle/pickle.js'
 import { readMemberHead, readZip, type ZipMember } from '../../wire/zip/zip.js'
 import { checkArchive } from './check.js'
 import { codes } from './codes.js'
 import { checkGlobals } from './globals.js'
 import { isLoadable } from './loadable.js'
 import { metadataRecord, readMetadataRecord } from './metadata-record.js'
-import { readStorageIds, type Storage, type StorageIds } from './objects/storages.js'
+import { ViewBuilder } from './objects/rebuild.js'
+import { readStorageIds, type Storage, StorageIdReader, type StorageIds } from './objects/storages.js'
 import { walk } from './objects/walk.js'
 import { rememberTree, type TreeContent } from './tree.js'
 
@@ -43,10 +44,10 @@ export async function readArchive(
   archive.record()
   const isTorchScript = archive.has('constants.pkl')
   if (isTorchScript) archive.noteScript()
-  const pickle = await archive.readPickle()
+  const { pickle, readCalls, idReader } = await readViews(archive)
   const { path } = archive.pickle
-  checkGlobals(pickle, path, context, { isTorchScript })
-  const ids = readStorageIds(pickle.references, path, context, { lengths: [5] })
+  checkGlobals({ globals: pickle.globals, readCalls }, path, context, { isTorchScript })
+  const ids = idReader.finish(path, context)
   const found = archive.findStorages(ids)
   if (context.onLost) await archive.dropDamaged(found)
   const isBigEndian = (await archive.word('byteorder', ['little', 'big'])) === 'big'
@@ -77,15 +78,26 @@ export async function readArchive(
   return { model, check: (checking) => checkArchive({ source, members, tensorsIn }, checking) }
 }
 
+/** Reads the pickle with views in place of the calls that rebuild tensors. */
+async function readViews(archive: Archive) {
+  const idReader = new StorageIdReader({ lengths: [5] })
+  const views = new ViewBuilder(idReader.ids)
+  const { pickle, readCalls } = await archive.readPickle({
+    call: (callee, args, offset) => views.build(callee, args, offset),
+    reference: (id, offset) => idReader.add(id, offset),
+  })
+  return { pickle, readCalls, idReader }
+}
+
 /** The same again, as data to write: what was reported is not reported twice. */
 async function readTree(source: ByteSource, members: readonly ZipMember[], context: ReadContext): Promise<TreeContent> {
   const report = collectingReport(source.name, [])
   const silent: ReadContext = { ...context, report, extents: undefined, onLost: undefined }
   const archive = new Archive(source, members, silent)
-  const { value, references } = await archive.readPickle()
-  const ids = readStorageIds(references, archive.pickle.path, silent, { lengths: [5] })
+  const { pickle } = await archive.readPickle()
+  const ids = readStorageIds(pickle.references, archive.pickle.path, silent, { lengths: [5] })
   const isBigEndian = (await archive.word('byteorder')) === 'big'
-  return { value, storages: { ids, found: archive.findStorages(ids), isBigEndian } }
+  return { value: pickle.value, storages: { ids, found: archive.findStorages(ids), isBigEndian } }
 }
 
 class Archive {
@@ -129,10 +141,9 @@ class Archive {
   }
 
   /** Whether PyTorch loads the archive as it is, by mapping it into memory. */
-  isPlain(found: ReadonlyMap<string, Storage>, isBigEndian: boolean): boolean {
+  isPlain(found: ReadonlyMap<string, MemberStorage>, isBigEndian: boolean): boolean {
     if (isBigEndian || this.pickle.isDeflated) return false
-    for (const key of found.keys()) {
-      const member = this.#member(`data/${key}`)!
+    for (const { member } of found.values()) {
       if (member.isDeflated || (member.size > 0 && member.dataOffset % minAlignment > 0)) return false
     }
     return true
@@ -187,7 +198,8 @@ class Archive {
     report.report(codes['byte-order-unstated'], { offset, path, message })
   }
 
-  async readPickle(): Promise<Pickle> {
+  /** `readCalls` reads the pickle once more, for those that want to know everything that it would call. */
+  async readPickle(hooks?: PickleHooks): Promise<{ pickle: Pickle; readCalls: () => Pickle['calls'] }> {
     const { report, limits, signal } = this.#context
     const { size, path, dataOffset, isDeflated } = this.pickle
     if (size > limits.indexBytes) {
@@ -195,13 +207,15 @@ class Archive {
       report.fail(codes['pickle-size'], { offset: this.pickle.entryOffset, path, message })
     }
     const bytes = await readMemberHead(this.#source, this.pickle, size, signal)
-    const pickle = readPickle(bytes, report, { base: dataOffset, isInflated: isDeflated, path })
+    const options = { base: dataOffset, isInflated: isDeflated, path }
+    const pickle = readPickle(bytes, report, options, hooks)
+    const readCalls = (): Pickle['calls'] => readPickle(bytes, collectingReport(path, []), options).calls
     if (pickle.byteLength < size) {
       const offset = dataOffset + (isDeflated ? 0 : pickle.byteLength)
       const message = `${size - pickle.byteLength} bytes come after the end of the pickle`
       report.report(codes['pickle-trailing'], { offset, path, message })
     }
-    return pickle
+    return { pickle, readCalls }
   }
 
   /** The text of a record that holds one word; undefined when there is none. */
@@ -230,9 +244,9 @@ class Archive {
   }
 
   /** The storages that are there in full. Those that are missing or of another size are reported once. */
-  findStorages(ids: StorageIds): Map<string, Storage> {
+  findStorages(ids: StorageIds): Map<string, MemberStorage> {
     const { report } = this.#context
-    const found = new Map<string, Storage>()
+    const found = new Map<string, MemberStorage>()
     const refused = new Set<string>()
     for (const id of ids) {
       if (!id || refused.has(id.key)) continue
@@ -313,19 +327,19 @@ class Archive {
 
 /** A class with two fields, since a file can have a storage for each of a hundred thousand tensors. */
 class MemberStorage implements Storage {
+  readonly member: ZipMember
   readonly #source: ByteSource
-  readonly #member: ZipMember
 
   constructor(source: ByteSource, member: ZipMember) {
     this.#source = source
-    this.#member = member
+    this.member = member
   }
 
   get byteLength(): number {
-    return this.#member.size
+    return this.member.size
   }
 
   part(offset: number, length: number): Payload {
-    return memberPayload(this.#source, this.#member, offset, length)
+    return memberPayload(this.#source, this.member, offset, length)
   }
 }

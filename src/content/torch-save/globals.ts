@@ -3,14 +3,7 @@
 // objects stay inert. Names of Python's own library are refused, and so is every other function that is called; one that is only stored does
 // nothing, and is reported.
 import type { ReadContext } from '../../model/index.js'
-import {
-  type Pickle,
-  PickleDict,
-  PickleGlobal,
-  PickleList,
-  PickleObject,
-  type PickleValue,
-} from '../../wire/pickle/pickle.js'
+import { PickleDict, PickleGlobal, PickleList, PickleObject, type PickleValue } from '../../wire/pickle/pickle.js'
 import { codes } from './codes.js'
 import {
   elementTypes,
@@ -127,20 +120,26 @@ export interface GlobalsOptions {
   readonly known?: ReadonlySet<string>
 }
 
+export interface NamesAndCalls {
+  readonly globals: readonly PickleGlobal[]
+  /** Everything that the pickle would call; asked for only when it names what should not be called. */
+  readCalls(): readonly PickleObject[]
+}
+
 /** Reports every name that is not plain data. */
 export function checkGlobals(
-  { globals, calls }: Pick<Pickle, 'globals' | 'calls'>,
+  { globals, readCalls }: NamesAndCalls,
   path: string,
   { report }: ReadContext,
   { isTorchScript = false, known }: GlobalsOptions = {},
 ): void {
-  let called: ReadonlySet<PickleGlobal> | undefined
+  let called: ReadonlySet<string> | undefined
   for (const global of globals) {
     if (known?.has(global.fullName)) continue
     const verdict = judgeGlobal(global, isTorchScript)
     if (verdict === 'harmless') continue
-    if (verdict !== 'inert') called ??= calledGlobals(calls)
-    const [code, message] = describe(global, verdict, called?.has(global) ?? false)
+    if (verdict !== 'inert') called ??= calledGlobals(readCalls())
+    const [code, message] = describe(global, verdict, called?.has(importOf(global)) ?? false)
     report.report(codes[code], { offset: global.offset, path, message })
   }
 }
@@ -160,16 +159,19 @@ function describe(global: PickleGlobal, verdict: Verdict, isCalled: boolean): [k
   ]
 }
 
+/** Module and name apart: `a.b c` is not `a b.c`. */
+const importOf = ({ module, name }: PickleGlobal): string => `${module}\n${name}`
+
 /**
  * The names that a pickle calls: those in the place of a function, and those that are handed to one, which may call them. What is only kept in a
  * list, a dictionary or the state of an object is not called.
  */
-function calledGlobals(calls: readonly PickleObject[]): ReadonlySet<PickleGlobal> {
-  const called = new Set<PickleGlobal>()
+function calledGlobals(calls: readonly PickleObject[]): ReadonlySet<string> {
+  const called = new Set<string>()
   const seen = new Set<PickleValue>()
   const open: PickleValue[] = calls.flatMap(({ callee, args }) => [callee, args])
   for (let value = open.pop(); value !== undefined; value = open.pop()) {
-    if (value instanceof PickleGlobal) called.add(value)
+    if (value instanceof PickleGlobal) called.add(importOf(value))
     if (typeof value !== 'object' || seen.has(value)) continue
     seen.add(value)
     for (const part of partsOf(value)) open.push(part)

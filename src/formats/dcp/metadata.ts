@@ -89,7 +89,7 @@ export async function readMetadata(source: ByteSource, context: ReadContext): Pr
     const message = `${length} bytes come after the end of the pickle`
     report.report(codes['trailing-bytes'], { offset: byteLength, length, path: 'metadata', message })
   }
-  checkGlobals(pickle, 'metadata', context, { known })
+  checkGlobals({ globals: pickle.globals, readCalls: () => pickle.calls }, 'metadata', context, { known })
   return new MetadataReader(context).read(value)
 }
 

@@ -93,7 +93,7 @@ class PickleReader {
       const pickle = this.#attempt(this.#window.slice(this.offset, length), path, length === max)
       if (!pickle) continue
       const { byteLength } = pickle
-      checkGlobals(pickle, path, this.#context)
+      checkGlobals({ globals: pickle.globals, readCalls: () => pickle.calls }, path, this.#context)
       extents?.add({ file: report.file, offset: this.offset, length: byteLength, path, kind: 'field' })
       this.offset += byteLength
       return pickle

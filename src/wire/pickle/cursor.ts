@@ -107,9 +107,12 @@ export class PickleCursor {
 
   /** UTF-8, where Python also lets through halves of surrogate pairs. */
   utf8(length: number): string {
-    const bytes = this.take(length)
-    const text = shortAscii(bytes, 0, length) ?? decodeUtf8(bytes) ?? decodeSurrogates(bytes)
-    return text ?? this.fail(codes.text, 'the text is not UTF-8')
+    if (length > this.#remaining) this.#tooLong(length)
+    const start = this.#pass(length)
+    const ascii = shortAscii(this.#bytes, start, length)
+    if (ascii !== undefined) return ascii
+    const bytes = this.#bytes.subarray(start, start + length)
+    return decodeUtf8(bytes) ?? decodeSurrogates(bytes) ?? this.fail(codes.text, 'the text is not UTF-8')
   }
 
   /** What Python 2 wrote as a string: bytes that are nearly always text. */

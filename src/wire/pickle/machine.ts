@@ -1,6 +1,8 @@
 // The stack machine that a pickle is a program for. Names stay names, and a call becomes a record of the call.
 import { pickleCodes as codes } from './codes.js'
 import type { PickleCursor } from './cursor.js'
+import type { Memo } from './memo.js'
+import type { PickleHooks } from './pickle.js'
 import { PickleDict, PickleGlobal, PickleList, PickleObject, PickleReference, type PickleValue } from './values.js'
 
 const highestProtocol = 5
@@ -11,35 +13,16 @@ const highestProtocol = 5
 const allowance = { objects: 1 << 20, bytesEach: 8, max: 1 << 24 }
 const maxMarks = 1 << 20
 
-/** What a pickle has put aside, by number. Writers count up, so nearly all of it is in a list; numbers that stand out are in a map. */
-class Memo {
-  readonly #list: PickleValue[] = []
-  readonly #others = new Map<number, PickleValue>()
-
-  get size(): number {
-    return this.#list.length + this.#others.size
-  }
-
-  set(index: number, value: PickleValue): void {
-    const { length } = this.#list
-    if (index < length) this.#list[index] = value
-    else if (index > length || this.#others.has(index)) this.#others.set(index, value)
-    else this.#list.push(value)
-  }
-
-  get(index: number): PickleValue | undefined {
-    return index < this.#list.length ? this.#list[index] : this.#others.get(index)
-  }
-}
-
 export class PickleMachine {
   readonly #cursor: PickleCursor
   readonly #stack: PickleValue[] = []
   /** Where on the stack each MARK stands. */
   readonly #marks: number[] = []
-  readonly #memo = new Memo()
+  readonly #memo: Memo
+  readonly #hooks: PickleHooks | undefined
   readonly #globals = new Map<string, PickleGlobal>()
   #objects = 0
+  #referenceCount = 0
   /** The protocol that the pickle states; 0 where it states none. */
   version = 0
   /** Every call that was met, in order. */
@@ -47,8 +30,10 @@ export class PickleMachine {
   /** Every persistent id that was met, in order. */
   readonly references: PickleReference[] = []
 
-  constructor(cursor: PickleCursor) {
+  constructor(cursor: PickleCursor, memo: Memo, hooks?: PickleHooks) {
     this.#cursor = cursor
+    this.#memo = memo
+    this.#hooks = hooks
   }
 
   /** Everything that was named, in order, each once. */
@@ -169,14 +154,18 @@ export class PickleMachine {
     const isName = callee instanceof PickleGlobal || callee instanceof PickleReference
     if (!isName && !(callee instanceof PickleObject))
       this.#cursor.fail(codes.stack, 'something is called that cannot be called')
-    const object = new PickleObject(callee, args, this.#cursor.opcodeOffset)
-    this.calls.push(object)
+    const { opcodeOffset } = this.#cursor
+    const object = this.#hooks?.call(callee, args, opcodeOffset) ?? new PickleObject(callee, args, opcodeOffset)
+    if (!this.#hooks) this.calls.push(object)
     this.push(object)
   }
 
   reference(id: PickleValue): void {
-    const reference = new PickleReference(id, this.references.length, this.#cursor.opcodeOffset)
-    this.references.push(reference)
+    const { opcodeOffset } = this.#cursor
+    const index = this.#referenceCount++
+    const reference = new PickleReference(this.#hooks ? null : id, index, opcodeOffset)
+    if (this.#hooks) this.#hooks.reference(id, opcodeOffset)
+    else this.references.push(reference)
     this.push(reference)
   }
 

@@ -8,6 +8,7 @@ import type { Report } from '../../errors/index.js'
 import { pickleCodes as codes } from './codes.js'
 import { PickleCursor, type PickleOptions } from './cursor.js'
 import { PickleMachine } from './machine.js'
+import { Memo } from './memo.js'
 import { opcodes } from './opcodes.js'
 import type { PickleGlobal, PickleObject, PickleReference, PickleValue } from './values.js'
 
@@ -27,11 +28,20 @@ export interface Pickle {
   readonly references: readonly PickleReference[]
 }
 
+/** What a format makes of a pickle while it is read. A checkpoint of many tensors is a long list of calls; none of them is kept then. */
+export interface PickleHooks {
+  /** Stands for the call from now on; undefined for calls that stay what they are. */
+  call(callee: PickleValue, args: PickleValue, offset: number): PickleObject | undefined
+  /** Takes the id of a reference, which is not kept otherwise. */
+  reference(id: PickleValue, offset: number): void
+}
+
 const stop = 0x2e
 
-export function readPickle(bytes: Uint8Array, report: Report, options: PickleOptions): Pickle {
+/** With hooks, `calls` and `references` are empty. */
+export function readPickle(bytes: Uint8Array, report: Report, options: PickleOptions, hooks?: PickleHooks): Pickle {
   const cursor = new PickleCursor(bytes, report, options)
-  const machine = new PickleMachine(cursor)
+  const machine = new PickleMachine(cursor, new Memo(bytes), hooks)
   for (let opcode = cursor.opcode(); opcode !== stop; opcode = cursor.opcode()) {
     const run = opcodes[opcode] ?? cursor.fail(codes.opcode, `there is no opcode 0x${opcode.toString(16)}`)
     run(machine, cursor)

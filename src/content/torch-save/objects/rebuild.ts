@@ -20,12 +20,12 @@ export interface SignFlags {
   readonly negative: boolean
 }
 
-/** A tensor as its file describes it, not yet checked against the storage. Offset and strides are in elements. */
+/** A tensor as its file describes it, not yet checked against the storage. First element and strides count elements. */
 export interface TensorView {
   readonly kind: 'view'
   readonly storage: StorageId
   readonly dtype: DType
-  readonly offset: number
+  readonly first: number
   readonly shape: readonly number[]
   readonly strides: readonly number[]
   readonly signs: SignFlags
@@ -69,6 +69,7 @@ const maxWrappers = 8
 /** What a call rebuilds, or undefined when it is not a tensor. */
 export function rebuild(value: PickleValue, ids: StorageIds, depth = 0): Rebuilt | undefined {
   if (value instanceof PickleReference) return wholeStorage(ids[value.index])
+  if (value instanceof BuiltView) return value
   if (!(value instanceof PickleObject)) return undefined
   const name = value.className
   if (name === undefined || depth > maxWrappers) return undefined
@@ -100,6 +101,68 @@ export function rebuild(value: PickleValue, ids: StorageIds, depth = 0): Rebuilt
   }
 }
 
+/** A call of `_rebuild_tensor_v2` that was turned into its view while the pickle was read. */
+class BuiltView extends PickleObject implements TensorView {
+  readonly kind = 'view'
+  readonly storage: StorageId
+  readonly dtype: DType
+  readonly first: number
+  readonly shape: readonly number[]
+  readonly strides: readonly number[]
+
+  constructor(
+    callee: PickleGlobal,
+    offset: number,
+    view: TensorView,
+    shape: readonly number[],
+    strides: readonly number[],
+  ) {
+    super(callee, null, offset)
+    this.storage = view.storage
+    this.dtype = view.dtype
+    this.first = view.first
+    this.shape = shape
+    this.strides = strides
+  }
+
+  get signs(): SignFlags {
+    return plain
+  }
+}
+
+/**
+ * Makes views of nearly all tensors while a pickle is read, so that neither the calls nor their arguments are kept: a checkpoint can have a
+ * hundred thousand. Calls with anything that could change afterwards (a dictionary of flags, a list for a tuple) are left for `rebuild`, and so are those that are wrong.
+ */
+export class ViewBuilder {
+  readonly #ids: StorageIds
+  /** By its text; models have few different shapes. */
+  readonly #shapes = new Map<string, readonly number[]>()
+
+  /** `ids` has all references that came before a call. */
+  constructor(ids: StorageIds) {
+    this.#ids = ids
+  }
+
+  build(callee: PickleValue, args: PickleValue, offset: number): PickleObject | undefined {
+    if (!(callee instanceof PickleGlobal) || callee.fullName !== 'torch._utils._rebuild_tensor_v2') return undefined
+    const items = args instanceof PickleList ? args.items : []
+    if (items.length > 6 || !isTuple(items[2]) || !isTuple(items[3])) return undefined
+    const made = view(items, undefined, undefined, this.#ids)
+    if (made.kind !== 'view') return undefined
+    return new BuiltView(callee, offset, made, this.#shared(made.shape), this.#shared(made.strides))
+  }
+
+  #shared(shape: readonly number[]): readonly number[] {
+    const text = shape.join()
+    const known = this.#shapes.get(text)
+    if (!known) this.#shapes.set(text, shape)
+    return known ?? shape
+  }
+}
+
+const isTuple = (value: PickleValue | undefined): boolean => value instanceof PickleList && value.kind === 'tuple'
+
 /** (function, type, arguments, state): what the function rebuilds, given another class. */
 function ofType(
   [callee, , args]: readonly PickleValue[],
@@ -115,7 +178,7 @@ function wholeStorage(id: StorageId | undefined): Rebuilt {
   if (!id) return { kind: 'missing' }
   const dtype = id.dtype ?? dtypeById('u8')!
   const shape = [id.byteLength / id.elementSize]
-  return { kind: 'view', storage: id, dtype, offset: 0, shape, strides: [1], signs: plain }
+  return { kind: 'view', storage: id, dtype, first: 0, shape, strides: [1], signs: plain }
 }
 
 function view(
@@ -141,7 +204,7 @@ function view(
     return isNamed ? unsupported(`elements of ${type.fullName} are not read`) : wrong('the element type is not stated')
   }
   const pack = packed && { pack: packed.group.elements }
-  return { kind: 'view', storage: id, dtype, offset: first, shape, strides, signs: signsOf(flags), ...pack }
+  return { kind: 'view', storage: id, dtype, first, shape, strides, signs: signsOf(flags), ...pack }
 }
 
 function elementType(value: PickleValue): DType | undefined {

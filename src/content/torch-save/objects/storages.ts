@@ -3,7 +3,7 @@
 import { toSafe } from '../../../bytes/index.js'
 import type { DType } from '../../../dtypes/index.js'
 import type { Payload, ReadContext } from '../../../model/index.js'
-import { PickleGlobal, PickleList, type PickleReference } from '../../../wire/pickle/pickle.js'
+import { PickleGlobal, PickleList, type PickleReference, type PickleValue } from '../../../wire/pickle/pickle.js'
 import { codes } from '../codes.js'
 import { packedStorages, storageTypes, untypedStorages } from './types.js'
 
@@ -48,25 +48,47 @@ export interface IdForm {
 export function readStorageIds(
   references: readonly PickleReference[],
   path: string,
-  { report }: ReadContext,
+  context: ReadContext,
   form: IdForm,
 ): StorageIds {
-  return references.map((reference) => {
-    if (form.hasModules && isModule(reference)) return undefined
-    return readStorageId(reference, form, (code, message) => {
-      report.report(codes[code], { offset: reference.offset, path, message })
-    })
-  })
+  const reader = new StorageIdReader(form)
+  for (const { id, offset } of references) reader.add(id, offset)
+  return reader.finish(path, context)
 }
 
-function isModule({ id }: PickleReference): boolean {
+/** Reads ids one by one, as a pickle gives them. What is wrong with them is reported when all of it was read. */
+export class StorageIdReader {
+  readonly ids: (StorageId | undefined)[] = []
+  readonly #problems: { readonly code: IdProblem; readonly offset: number; readonly message: string }[] = []
+  readonly #form: IdForm
+
+  constructor(form: IdForm) {
+    this.#form = form
+  }
+
+  add(id: PickleValue, offset: number): void {
+    const wrong = (code: IdProblem, message: string): undefined => void this.#problems.push({ code, offset, message })
+    const isLeftOut = this.#form.hasModules && isModule(id)
+    this.ids.push(isLeftOut ? undefined : readStorageId(id, offset, this.#form, wrong))
+  }
+
+  finish(path: string, { report }: ReadContext): StorageIds {
+    for (const { code, offset, message } of this.#problems) report.report(codes[code], { offset, path, message })
+    return this.ids
+  }
+}
+
+type IdProblem = 'persistent-id' | 'storage-type'
+
+function isModule(id: PickleValue): boolean {
   return id instanceof PickleList && id.items[0] === 'module' && id.items[1] instanceof PickleGlobal
 }
 
 function readStorageId(
-  { id, offset }: PickleReference,
+  id: PickleValue,
+  offset: number,
   { lengths }: IdForm,
-  wrong: (code: 'persistent-id' | 'storage-type', message: string) => undefined,
+  wrong: (code: IdProblem, message: string) => undefined,
 ): StorageId | undefined {
   if (!(id instanceof PickleList) || id.kind !== 'tuple') return wrong('persistent-id', 'the id is not a tuple')
   const [tag, type, key, , count, view] = id.items

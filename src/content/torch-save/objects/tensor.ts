@@ -60,7 +60,7 @@ export function makeTensor(
   }
   const span = count === 0 ? 0 : spanOf(rebuilt)
   const size = dtype.group.bytes
-  const start = (rebuilt.storage.start * rebuilt.storage.elementSize) / size + rebuilt.offset
+  const start = (rebuilt.storage.start * rebuilt.storage.elementSize) / size + rebuilt.first
   if (count > 0 && (start + span) * size > storage.byteLength) {
     const message = `${type()} from element ${start} on with strides (${rebuilt.strides.join(', ')}) ends at byte ${(start + span) * size}, the storage has ${storage.byteLength}`
     return report('bounds', message)

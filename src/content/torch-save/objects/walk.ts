@@ -87,6 +87,7 @@ class Walker {
   }
 
   #name(): string {
+    if (this.#path.length === 1) return this.#path[0]!
     return this.#path.length === 0 ? stemOf(this.#options.file) : this.#path.join('.')
   }
 
