@@ -27,5 +27,5 @@ export function decodeMemberName(
  * away, and tensors of exported graphs are often called `/layer/MatMul`.
  */
 export function leadsElsewhere(name: string): boolean {
-  return /^\\|^[A-Za-z]:|(^|[/\\])\.\.([/\\]|$)/.test(name)
+  return /^(\\|[A-Za-z]:)/.test(name) || (name.includes('..') && /(^|[/\\])\.\.([/\\]|$)/.test(name))
 }
