@@ -2,7 +2,6 @@
 import { pickleCodes as codes } from './codes.js'
 import type { PickleCursor } from './cursor.js'
 import type { Memo } from './memo.js'
-import type { PickleHooks } from './pickle.js'
 import { PickleDict, PickleGlobal, PickleList, PickleObject, PickleReference, type PickleValue } from './values.js'
 
 const highestProtocol = 5
@@ -12,6 +11,14 @@ const highestProtocol = 5
  */
 const allowance = { objects: 1 << 20, bytesEach: 8, max: 1 << 24 }
 const maxMarks = 1 << 20
+
+/** What a format makes of a pickle while it is read. A checkpoint of many tensors is a long list of calls; none of them is kept then. */
+export interface PickleHooks {
+  /** Stands for the call from now on; undefined for calls that stay what they are. */
+  call(callee: PickleValue, args: PickleValue, offset: number): PickleObject | undefined
+  /** Takes the id of a reference, which is not kept otherwise. */
+  reference(id: PickleValue, offset: number): void
+}
 
 export class PickleMachine {
   readonly #cursor: PickleCursor

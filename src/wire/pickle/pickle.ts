@@ -7,12 +7,13 @@
 import type { Report } from '../../errors/index.js'
 import { pickleCodes as codes } from './codes.js'
 import { PickleCursor, type PickleOptions } from './cursor.js'
-import { PickleMachine } from './machine.js'
+import { type PickleHooks, PickleMachine } from './machine.js'
 import { Memo } from './memo.js'
 import { opcodes } from './opcodes.js'
 import type { PickleGlobal, PickleObject, PickleReference, PickleValue } from './values.js'
 
 export * from './codes.js'
+export type { PickleHooks } from './machine.js'
 export * from './values.js'
 
 export interface Pickle {
@@ -26,14 +27,6 @@ export interface Pickle {
   /** Everything that it would call, in order. */
   readonly calls: readonly PickleObject[]
   readonly references: readonly PickleReference[]
-}
-
-/** What a format makes of a pickle while it is read. A checkpoint of many tensors is a long list of calls; none of them is kept then. */
-export interface PickleHooks {
-  /** Stands for the call from now on; undefined for calls that stay what they are. */
-  call(callee: PickleValue, args: PickleValue, offset: number): PickleObject | undefined
-  /** Takes the id of a reference, which is not kept otherwise. */
-  reference(id: PickleValue, offset: number): void
 }
 
 const stop = 0x2e
