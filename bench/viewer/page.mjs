@@ -72,7 +72,7 @@ export async function framesDuring(page, act) {
     return globalThis.frames_.slice(1)
   })
   frames.sort((a, b) => a - b)
-  return { usual: frames[Math.floor(frames.length * 0.95)] ?? 0, longest: frames.at(-1) ?? 0 }
+  return { typical: frames[Math.floor(frames.length * 0.95)] ?? 0, longest: frames.at(-1) ?? 0 }
 }
 
 export const longestTask = (page) =>

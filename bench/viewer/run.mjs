@@ -84,7 +84,7 @@ async function measureLarge(browser, address) {
   await page.context().close()
   return {
     ...{ overview, dropped, table, picture, recolour, bytes, method, longest, memory, whole, ...tiles },
-    ...{ pan: pan.usual, panLongest: pan.longest, zoom: zoom.usual, zoomLongest: zoom.longest },
+    ...{ pan: pan.typical, panLongest: pan.longest, zoom: zoom.typical, zoomLongest: zoom.longest },
   }
 }
 
@@ -171,7 +171,7 @@ async function measureMillion(browser, address) {
   )
   const longest = await longestTask(page)
   await page.context().close()
-  return { rows, filter, byName, bySize, scroll: scroll.usual, scrollLongest: scroll.longest, longest }
+  return { rows, filter, byName, bySize, scroll: scroll.typical, scrollLongest: scroll.longest, longest }
 }
 
 async function serve(...files) {

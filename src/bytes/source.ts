@@ -55,7 +55,7 @@ export interface StoredObject {
 
 /** Where bytes come from: a size and a ranged read. It can be the input of `openModel`. */
 export interface ByteSource {
-  /** How the source is called in messages, usually the path as the user gave it. */
+  /** How the source is called in messages, normally the path as the user gave it. */
   readonly name: string
   readonly size: number
   /** Exactly `length` bytes, or a TareError. The result may be a read-only view: do not write into it. */

@@ -48,7 +48,7 @@ export interface Plan {
   readonly unrequestedLoss: Loss
   readonly size: number
   readonly files: readonly { readonly name: string; readonly size: number }[]
-  /** The most bytes of memory that carrying it out takes, beyond the program itself: an estimate, rather too high than too low. */
+  /** The maximum of memory, in bytes, that carrying it out takes, beyond the program itself: an estimate, rather too high than too low. */
   readonly peakMemory: number
 }
 

@@ -22,6 +22,15 @@ export interface RunOptions extends WriteLayoutOptions {
   readonly collectGarbage?: (() => void) | undefined
 }
 
+/** Below, what there is to collect does not matter beside the program itself. */
+const manyTensors = 50_000
+
+/** What collects garbage between two steps, where the model leaves much of it. */
+export const collectorFor = (
+  { tensors }: Pick<Model, 'tensors'>,
+  collectGarbage: RunOptions['collectGarbage'],
+): RunOptions['collectGarbage'] => (tensors.length >= manyTensors ? collectGarbage : undefined)
+
 /** Throws `write/loss-refused` when the plan loses more than is allowed, naming the first few things that would be lost. */
 export function checkLoss(plan: Plan, allowed: Loss = 'form'): void {
   if (!isWorse(plan.unrequestedLoss, allowed) || !isWorse(plan.unrequestedLoss, 'form')) return

@@ -38,15 +38,6 @@ export interface OpenedInputs {
 
 type Importance = Pick<QuantizeSettings, 'importance' | 'importanceOrigin'>
 
-/** Below, what there is to collect does not matter beside the program itself. */
-const manyTensors = 50_000
-
-/** What collects garbage between two steps, where the model leaves much of it. */
-export const collectorFor = (
-  { model }: Pick<OpenedInputs, 'model'>,
-  { collectGarbage }: { readonly collectGarbage?: (() => void) | undefined },
-): (() => void) | undefined => (model.tensors.length >= manyTensors ? collectGarbage : undefined)
-
 /** Lists of tokens are short texts. */
 const maxVocabulary = 256 << 20
 

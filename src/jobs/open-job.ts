@@ -1,11 +1,12 @@
 // A worker's own plan of a job. Planning takes a few seconds for very large models, so a worker does it once and then makes many parts.
 import { type Conversion, type ConvertOptions, planConversion, type Resolved } from '../convert/plan.js'
+import { collectorFor } from '../convert/run.js'
 import { failWith } from '../errors/index.js'
 import type { WorkerPool } from '../threads/index.js'
 import { jobCodes } from './codes.js'
 import type { Job } from './job.js'
 import { digestOfLayout } from './layout-digest.js'
-import { assertPinned, collectorFor, type OpenedInputs, type OpenRequest, openInputs } from './open-inputs.js'
+import { assertPinned, type OpenedInputs, type OpenRequest, openInputs } from './open-inputs.js'
 import { fromJobOptions, type JobOptions } from './options.js'
 import type { JobStore } from './store.js'
 import { type Task, tasksOf } from './tasks.js'
@@ -46,7 +47,7 @@ export async function openJob(job: Job, store: JobStore, options: OpenJobOptions
       const message = `the plan made here is another one (${digest.slice(0, 12)}, and ${job.layout.slice(0, 12)} in the job); use the same build of tare on the same inputs, or plan the job again`
       failWith(jobCodes.layout, { file, message })
     }
-    collectorFor(inputs, options)?.()
+    collectorFor(inputs.model, options.collectGarbage)?.()
     return { job, conversion, tasks, store, inputs, close: inputs.close }
   } catch (error) {
     await inputs.close()
@@ -66,7 +67,7 @@ export async function planFor(
   const { model, options: added, importance } = inputs
   const asked = fromJobOptions(options)
   const { pool, signal, resolved, onScan } = how
-  const collectGarbage = collectorFor(inputs, how)
+  const collectGarbage = collectorFor(model, how.collectGarbage)
   return planConversion(model, target, {
     ...asked,
     ...added,

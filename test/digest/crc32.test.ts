@@ -22,7 +22,7 @@ it('both kernels give what zlib gives, piece by piece and from any value on', ()
   fc.assert(property, { numRuns: 200 })
 })
 
-it('lengths around the stretches that are summed up side by side', () => {
+it('lengths around the slices that are summed up side by side', () => {
   const bytes = Uint8Array.from({ length: 140_000 }, (_, i) => (i * i * 31 + i * 7) >>> 3)
   for (const edge of [0, 256, 1024, 1280, 4096, 65_280, 65_536, 130_560]) {
     for (const length of [edge - 1, edge, edge + 1, edge + 15, edge + 16].filter((each) => each >= 0)) {

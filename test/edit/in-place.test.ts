@@ -43,8 +43,8 @@ async function editInPlace(bytes: Uint8Array, format: string, edits: Edits): Pro
 }
 
 const variants: readonly (readonly [format: string, title: string, extra: object])[] = [
-  ['mcf', 'as usual', {}],
-  ['aero', 'as usual', {}],
+  ['mcf', 'by default', {}],
+  ['aero', 'by default', {}],
   ['aero', 'with a control hash', { 'control-hash': true }],
   ['aero', 'with all hashes', { 'control-hash': true, 'page-hashes': 4096 }],
   ['aero', 'without hashes of tensors', { 'tensor-hashes': 'off' }],

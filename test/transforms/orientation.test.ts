@@ -40,7 +40,7 @@ describe('orient', () => {
     expect(orient(other, 'out-in').model).toBe(other)
   })
 
-  it('takes what is usual where the shapes do not tell, and says that it did', () => {
+  it('takes the default where the shapes do not tell, and says that it did', () => {
     const square = encoder('in-out', { hidden: 4, intermediate: 4 })
     expect(orient(square, 'out-in')).toMatchObject({ turned: [], isAssumed: true, from: 'out-in' })
     const stated = { ...square, parts: [stating('undecidable', 'in-out')] }

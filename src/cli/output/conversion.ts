@@ -4,8 +4,8 @@ import {
   type Conversion,
   checkLoss,
   collectGarbage,
+  collectorFor,
   isRemote,
-  type Model,
   type Plan,
   type PlanAction,
   runConversion,
@@ -72,13 +72,6 @@ export interface Destination {
   readonly resume?: boolean | undefined
 }
 
-/** Below, what there is to collect does not matter beside the program itself. */
-const manyTensors = 50_000
-
-/** What collects the garbage between two steps of work on a model that has much of it. */
-export const collectorFor = ({ tensors }: Model): (() => void) | undefined =>
-  tensors.length >= manyTensors ? collectGarbage : undefined
-
 /** Carries out a conversion. The files have the paths that they were written to. */
 export async function writeConversion(
   context: Context,
@@ -95,7 +88,7 @@ export async function writeConversion(
       ...options,
       signal,
       onProgress: console.progress.update,
-      collectGarbage: collectorFor(conversion.source),
+      collectGarbage: collectorFor(conversion.source, collectGarbage),
     })
   const files = await markOutputErrors(conversion.source, () => writingTo(context, paths, write))
   return files.map(({ name, size, transfer }) => ({ name: pathOf(name), size, ...(transfer && { transfer }) }))

@@ -116,10 +116,10 @@ function reasonFor({ method, error }: Option, { shape }: Tensor): string {
 }
 
 function refuse(file: string, wanted: SizeTarget, missing: number, { model }: Planned): never {
-  const [asked, least] =
+  const [asked, smallest] =
     'size' in wanted
       ? [`${wanted.size} bytes`, `${wanted.size + missing} bytes`]
       : [`${wanted.bits} bits per weight`, `${(wanted.bits + (8 * missing) / elementsOf(model.tensors)).toFixed(2)}`]
-  const message = `${asked} are too few: with the smallest methods it takes ${least}`
+  const message = `${asked} are too few: with the smallest methods it takes ${smallest}`
   return failWith(usageCodes.option, { file, message })
 }

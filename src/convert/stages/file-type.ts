@@ -60,5 +60,8 @@ function prevailing(choices: readonly MethodChoice[]): string {
   const elements = new Map<string, number>()
   for (const { method = '', elements: count } of choices) elements.set(method, (elements.get(method) ?? 0) + count)
   elements.delete('')
-  return [...elements].reduce((most, each) => (each[1] > most[1] ? each : most), ['', 0] as [string, number])[0]
+  return [...elements].reduce((largest, each) => (each[1] > largest[1] ? each : largest), ['', 0] as [
+    string,
+    number,
+  ])[0]
 }

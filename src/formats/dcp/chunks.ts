@@ -1,4 +1,4 @@
-// A chunk is an archive of torch.save with one tensor in it, for the most part a range of its file. Where in the archive the elements
+// A chunk is an archive of torch.save with one tensor in it, nearly always a range of its file. Where in the archive the elements
 // are is looked up when they are first read: a checkpoint can have a million chunks, and opening it reads .metadata alone.
 import { strictReport } from '../../errors/index.js'
 import { bytesPayload, type Payload, type ReadContext, readPayload, type Tensor } from '../../model/index.js'

@@ -65,7 +65,7 @@ const tokensOf = async (counts: Tensor, signal?: AbortSignal): Promise<Float32Ar
 
 /** As many as chunks that the most used expert has seen. Where none was ever used, one. */
 const callsFor = (tokens: Float32Array, chunkSize: number): number =>
-  Math.max(1, Math.ceil(tokens.reduce((most, count) => Math.max(most, count), 0) / chunkSize))
+  Math.max(1, Math.ceil(tokens.reduce((max, count) => Math.max(max, count), 0) / chunkSize))
 
 const callsOf = (counts: Tensor, chunkSize: number): Payload =>
   lazyPayload(4, async function* (signal) {

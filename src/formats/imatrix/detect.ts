@@ -1,7 +1,7 @@
 // The file has no magic number. It is recognised by its first entry: a count, and a name of printable characters whose length is stated before it.
 import { decodeUtf8 } from '../../bytes/index.js'
 
-/** The least that an entry takes: two lengths, a name of one byte, the calls and one value. */
+/** The minimum that an entry takes: two lengths, a name of one byte, the calls and one value. */
 export const minEntrySize = 4 + 1 + 4 + 4 + 4
 
 export function looksLikeEntries(head: Uint8Array, size: number | undefined): boolean {

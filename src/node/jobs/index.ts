@@ -5,14 +5,13 @@ import { type PlanOptions, planSettings } from '../../api/convert.js'
 import { requireHost } from '../../api/host.js'
 import type { ByteSource } from '../../bytes/index.js'
 import type { Loss, Plan } from '../../convert/plan.js'
-import { assertOpens } from '../../convert/run.js'
+import { assertOpens, collectorFor } from '../../convert/run.js'
 import { type Finding, failWith, ioCodes, usageCodes } from '../../errors/index.js'
 import type { FormatId } from '../../formats/index.js'
 import { jobCodes } from '../../jobs/codes.js'
 import { joinResults } from '../../jobs/finish.js'
 import type { Job } from '../../jobs/job.js'
 import { type JobRequest, makeJob } from '../../jobs/make-job.js'
-import { collectorFor } from '../../jobs/open-inputs.js'
 import { type OpenJob, openJob } from '../../jobs/open-job.js'
 import { formatJob, parseJob } from '../../jobs/parse-job.js'
 import type { JobStore } from '../../jobs/store.js'
@@ -258,7 +257,7 @@ export async function finishOpened(opened: OpenJob, options: JobRunOptions): Pro
   const { job, inputs, store, conversion } = opened
   const { signal } = options
   const { late, damage, seconds } = await joinResults(opened)
-  collectorFor(inputs, options)?.()
+  collectorFor(inputs.model, options.collectGarbage)?.()
   await inputs.assertUnchanged()
   const planned = conversion.layout.isMade ? undefined : conversion.model
   await store.commit(opened, late, (written) => assertOpens(written, job.target, planned, signal), signal)

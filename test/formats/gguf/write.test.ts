@@ -41,7 +41,7 @@ describe('writing again', () => {
     },
   )
 
-  it('mends what other readers refuse', async () => {
+  it('repairs what other readers refuse', async () => {
     for (const file of ['irregular-order.gguf', 'irregular-gap.gguf', 'irregular-no-quantization-version.gguf']) {
       const model = await openModel(fixtureSource('gguf', file))
       const { findings } = await verifySource(sourceOf(await convertToFiles(model, 'gguf')))
@@ -116,7 +116,7 @@ describe('any model', () => {
     )
   })
 
-  it('states the alignment where it is not the usual one', async () => {
+  it('states the alignment where it is not the default', async () => {
     const model = sampleModel([sampleTensor('a', 'f32', [3])])
     const plain = await openModel(sourceOf(await convertToFiles(model, 'gguf')))
     expect([...plain.metadata.keys()]).toEqual([])

@@ -4,6 +4,8 @@ import {
   type Conversion,
   checkLoss,
   closeModel,
+  collectGarbage,
+  collectorFor,
   keepHeapSmall,
   type ConvertOptions as LibraryOptions,
   type Merged,
@@ -34,7 +36,7 @@ import {
 } from '../../input/run-inputs.js'
 import { readSideFile } from '../../input/side-file.js'
 import { readSigningKey } from '../../input/signature-file.js'
-import { collectorFor, maxLoss, reportWritten, showPlan, writeConversion } from '../../output/conversion.js'
+import { maxLoss, reportWritten, showPlan, writeConversion } from '../../output/conversion.js'
 import { checkStdout, markOutputErrors, stemOf } from '../../output/output.js'
 import { isDirectory, type Place, placeFor } from '../../output/place.js'
 import { checkReceiptPlace, writeReceipt } from '../../output/receipt.js'
@@ -70,14 +72,14 @@ export default async function convert(
           `--graph writes ${formatNamed(model.format, '--graph').title}; name the output so, or use --to`,
         )
       const stateFrom = await stateFor({ source, model })
-      const collectGarbage = collectorFor(model)
-      collectGarbage?.()
+      const collector = collectorFor(model, collectGarbage)
+      collector?.()
       const conversion = await planConversion(model, place.format.id, {
         ...(await planOptions(context, options, place)),
         parts,
         before,
         stateFrom: stateFrom?.model,
-        collectGarbage,
+        collectGarbage: collector,
       })
       if (options.dryRun) return await showPlan(context, input, conversion, options.allowLoss, options.output)
       const sources = [{ source }, ...others, ...(stateFrom ? [stateFrom] : [])].map((each) => each.source)

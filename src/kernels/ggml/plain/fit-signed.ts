@@ -103,11 +103,11 @@ function chooseSigned(source: Float32Array, from: number, d: number, stepLimit: 
     divideBy(source, from + 16 * sub, d)
     const nearest = within(wholeOf(fround(scales[sub]! / d)), -stepLimit, stepLimit - 1)
     let best = nearest
-    let least = signedError(nearest, limit)
+    let smallest = signedError(nearest, limit)
     for (const steps of [Math.max(-stepLimit, nearest - 1), Math.min(stepLimit - 1, nearest + 1)]) {
       const error = signedError(steps, limit)
-      if (!(error < least)) continue
-      least = error
+      if (!(error < smallest)) continue
+      smallest = error
       best = steps
     }
     signedSteps[sub] = best
@@ -115,7 +115,7 @@ function chooseSigned(source: Float32Array, from: number, d: number, stepLimit: 
     for (let i = 0; i < 16; i++) {
       signedCodes[16 * sub + i] = wholeOf(within(fround(parts[i]! * factor), -limit, limit - 1)) + limit
     }
-    total += least
+    total += smallest
   }
   return total * (d * d)
 }

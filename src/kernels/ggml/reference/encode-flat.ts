@@ -13,11 +13,11 @@ const codes = new Uint8Array(32)
 /** The code of the nearest 4-bit float, the first of several. */
 function nearestFp4(value: number, scale: number): number {
   let nearest = 0
-  let least = Math.abs(value)
+  let smallest = Math.abs(value)
   for (let code = 1; code < 16; code++) {
     const error = Math.abs(fround(fround(doubledFp4[code]! * scale) - value))
-    if (error >= least) continue
-    least = error
+    if (error >= smallest) continue
+    smallest = error
     nearest = code
   }
   return nearest

@@ -140,17 +140,17 @@ function takeSigns(row: Float32Array, from: number, first: number, isEven: boole
   }
   if (!isEven) return bits
   if (minuses % 2 === 0) return bits & 127
-  let least = 0
+  let weakest = 0
   let smallest = Number.POSITIVE_INFINITY
   for (let i = 0; i < 8; i++) {
     const value = row[from + first + i]!
     const matter = fround(fround(weights[first + i]! * value) * value)
     if (i > 0 && !(matter < smallest)) continue
     smallest = matter
-    least = i
+    weakest = i
   }
-  magnitudes[first + least]! *= -1
-  return (bits ^ (1 << least)) & 127
+  magnitudes[first + weakest]! *= -1
+  return (bits ^ (1 << weakest)) & 127
 }
 
 /** Four times seven signs and the scale of 32 values. */

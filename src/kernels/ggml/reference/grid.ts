@@ -111,12 +111,12 @@ export function nearestVector(
   }
   const candidates = candidatesOf(grid, key)
   let nearest = candidates[0]!
-  let least = 3.4028234663852886e38
+  let smallest = 3.4028234663852886e38
   for (let i = 0; i < candidates.length; i++) {
     const first = candidates[i]! * width
     const error = width === 4 ? errorOf4(places, first) : errorOf8(places, first)
-    if (!(error < least)) continue
-    least = error
+    if (!(error < smallest)) continue
+    smallest = error
     nearest = candidates[i]!
   }
   for (let i = 0; i < width; i++) digits[digitsFrom + i] = grid.digits[nearest * width + i]!

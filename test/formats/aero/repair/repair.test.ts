@@ -13,7 +13,7 @@ import { fixtureBytes, fixtureSource } from '../../../support/fixtures.js'
 import { sampleModel, sampleTensor } from '../../../support/sample-model.js'
 import { aeroBytes, codesOf, entry, index, verifyBytes, weights } from '../build.js'
 
-async function mend(bytes: Uint8Array) {
+async function repair(bytes: Uint8Array) {
   const planned = await planRepair(new MemorySource(bytes, 'x.aero'), { name: 'out.aero' })
   const files = new Map<string, Uint8Array>()
   await writeLayout(planned.layout, async (name) => new MemorySink(name, files))
@@ -22,7 +22,7 @@ async function mend(bytes: Uint8Array) {
 
 describe('repair', () => {
   it.each(['mjsn-zero-hash', 'phsh-empty-shard', 'empty-last-shard'])('%s is made whole', async (name) => {
-    const { bytes, repaired, lost } = await mend(fixtureBytes('aero', `defects/${name}.aero`))
+    const { bytes, repaired, lost } = await repair(fixtureBytes('aero', `defects/${name}.aero`))
     expect((await verifySource(new MemorySource(bytes))).findings).toEqual([])
     expect(repaired.length).toBe(1)
     expect(lost).toEqual([])
@@ -30,21 +30,21 @@ describe('repair', () => {
 
   it('adds the one hash and changes nothing else', async () => {
     const before = fixtureBytes('aero', 'defects/mjsn-zero-hash.aero')
-    const { bytes } = await mend(before)
+    const { bytes } = await repair(before)
     const different = [...bytes.keys()].filter((i) => bytes[i] !== before[i])
     expect(bytes.byteLength).toBe(before.byteLength)
     expect(different.every((at) => at >= 112 + 48 && at < 112 + 80)).toBe(true)
   })
 
   it('keeps what was not overwritten and names what was', async () => {
-    const { bytes, lost } = await mend(fixtureBytes('aero', 'defects/tensor-hash-overwrite.aero'))
+    const { bytes, lost } = await repair(fixtureBytes('aero', 'defects/tensor-hash-overwrite.aero'))
     expect((await verifySource(new MemorySource(bytes))).findings).toEqual([])
     expect((await openModel(new MemorySource(bytes))).tensors.length).toBe(1)
     expect(lost).toEqual([expect.stringMatching(/^"w": 92 of its 256 bytes were overwritten by TIDX/)])
   })
 
   it('finds the chunks behind a blank table', async () => {
-    const { bytes } = await mend(fixtureBytes('aero', 'defects/lowlevel-ihsh.aero'))
+    const { bytes } = await repair(fixtureBytes('aero', 'defects/lowlevel-ihsh.aero'))
     expect((await verifySource(new MemorySource(bytes))).verdict).toBe('ok')
     expect((await openModel(new MemorySource(bytes))).tensors.map(({ name }) => name).length).toBe(2)
   })
@@ -56,7 +56,7 @@ describe('repair', () => {
     const blank = whole.slice()
     const end = new DataView(blank.buffer, blank.byteOffset).getUint32(112 + 8, true)
     blank.fill(0, 112 + 80, end)
-    const { bytes, repaired } = await mend(blank)
+    const { bytes, repaired } = await repair(blank)
     expect(repaired).toContain('the control hash of the file confirms the new table')
     expect(Buffer.compare(bytes, whole)).toBe(0)
   })
@@ -65,7 +65,7 @@ describe('repair', () => {
     const list = { ...index(entry('a', { data_off: 200 })), offset: 304 }
     const before = await aeroBytes([{ ...weights(210), offset: 320 }, list])
     expect(codesOf(await verifyBytes(before))).toContain('aero/defect-overwritten-weights')
-    const { bytes, lost } = await mend(before)
+    const { bytes, lost } = await repair(before)
     expect(codesOf(await verifyBytes(bytes))).toEqual([])
     expect((await openModel(new MemorySource(bytes))).tensors.length).toBe(1)
     expect(lost).toEqual([])
@@ -84,7 +84,7 @@ describe('repair', () => {
       [isMarked, 'meta.json'],
       [isLarge, 'manifest'],
     ] as const) {
-      const { bytes, lost } = await mend(before)
+      const { bytes, lost } = await repair(before)
       expect(codesOf(await verifyBytes(bytes))).toEqual([])
       expect(lost.some((line) => line.includes(`"${chunk}"`))).toBe(true)
       expect((await openModel(new MemorySource(bytes))).tensors.length).toBe(1)
@@ -94,7 +94,7 @@ describe('repair', () => {
   it('adds the hash of the control hash as it adds others', async () => {
     const whole = fixtureBytes('aero', 'valid/ihsh.aero')
     const before = whole.slice().fill(0, 112 + 48, 112 + 80)
-    const { bytes, repaired, lost } = await mend(before)
+    const { bytes, repaired, lost } = await repair(before)
     expect(repaired).toEqual(['IHSH "control.integrity" has a hash now (defect D1)'])
     expect(lost).toEqual([])
     expect(Buffer.compare(bytes, whole)).toBe(0)
@@ -103,7 +103,7 @@ describe('repair', () => {
   it('says where the control hash did not fit, which the new one hides', async () => {
     const before = fixtureBytes('aero', 'invalid/ihsh-header-changed.aero').slice()
     before.fill(0, 112 + 80 + 48, 112 + 160)
-    const { bytes, lost } = await mend(before)
+    const { bytes, lost } = await repair(before)
     expect(codesOf(await verifyBytes(bytes))).toEqual([])
     expect(lost).toEqual([expect.stringMatching(/^the old control hash: bytes 0 to \d+ do not have the digest/)])
   })
@@ -111,14 +111,14 @@ describe('repair', () => {
   it('claims no hash for what cannot be unfolded', async () => {
     const broken = { fourcc: 'MMSG', name: 'manifest', flags: 1, bytes: new Uint8Array(20), hash: new Uint8Array(32) }
     const json = { fourcc: 'MJSN', name: 'meta.json', bytes: new TextEncoder().encode('{}'), hash: new Uint8Array(32) }
-    const { repaired, lost } = await mend(await aeroBytes([json, broken, index(entry('a')), weights()]))
+    const { repaired, lost } = await repair(await aeroBytes([json, broken, index(entry('a')), weights()]))
     expect(repaired).toEqual(['MJSN "meta.json" has a hash now (defect D1)'])
     expect(lost).toEqual(['not repaired: MMSG "manifest": this is not a zstd frame'])
   })
 
   it('leaves alone what it cannot judge', async () => {
     for (const file of ['valid/single-shard.aero', 'invalid/wtsh-payload.aero', 'invalid/toc-past-eof.aero']) {
-      await expect(mend(fixtureBytes('aero', file)), file).rejects.toMatchObject({ code: 'write/nothing-to-repair' })
+      await expect(repair(fixtureBytes('aero', file)), file).rejects.toMatchObject({ code: 'write/nothing-to-repair' })
     }
   })
 })
