@@ -44,10 +44,8 @@ export async function readArchive(
   archive.record()
   const isTorchScript = archive.has('constants.pkl')
   if (isTorchScript) archive.noteScript()
-  const { pickle, readCalls, idReader } = await readViews(archive)
   const { path } = archive.pickle
-  checkGlobals({ globals: pickle.globals, readCalls }, path, context, { isTorchScript })
-  const ids = idReader.finish(path, context)
+  const { pickle, ids } = await readViews(archive, context, isTorchScript)
   const found = archive.findStorages(ids)
   if (context.onLost) await archive.dropDamaged(found)
   const isBigEndian = (await archive.word('byteorder', ['little', 'big'])) === 'big'
@@ -79,14 +77,20 @@ export async function readArchive(
 }
 
 /** Reads the pickle with views in place of the calls that rebuild tensors. */
-async function readViews(archive: Archive) {
+async function readViews(
+  archive: Archive,
+  context: ReadContext,
+  isTorchScript: boolean,
+): Promise<{ pickle: Pickle; ids: StorageIds }> {
   const idReader = new StorageIdReader({ lengths: [5] })
   const views = new ViewBuilder(idReader.ids)
   const { pickle, readCalls } = await archive.readPickle({
     call: (callee, args, offset) => views.build(callee, args, offset),
     reference: (id, offset) => idReader.add(id, offset),
   })
-  return { pickle, readCalls, idReader }
+  const { path } = archive.pickle
+  checkGlobals({ globals: pickle.globals, readCalls }, path, context, { isTorchScript })
+  return { pickle, ids: idReader.finish(path, context) }
 }
 
 /** The same again, as data to write: what was reported is not reported twice. */

@@ -3,29 +3,28 @@
 import type { PickleValue } from './values.js'
 
 export class Memo {
-  /** Writers count up, so nearly all of it is in a list; numbers that stand out are in a map. */
-  readonly #list: (PickleValue | undefined)[] = []
-  readonly #others = new Map<number, PickleValue | undefined>()
+  readonly #kept = new Map<number, PickleValue>()
   readonly #used: ReadonlySet<number> | undefined
+  /** Writers count up: all entries below this number are there, and beyond it those that stand out. */
+  #end = 0
+  readonly #beyond = new Set<number>()
 
   constructor(bytes: Uint8Array) {
     this.#used = usedEntries(bytes)
   }
 
   get size(): number {
-    return this.#list.length + this.#others.size
+    return this.#end + this.#beyond.size
   }
 
   set(index: number, value: PickleValue): void {
-    const { length } = this.#list
-    const kept = !this.#used || this.#used.has(index) ? value : undefined
-    if (index < length) this.#list[index] = kept
-    else if (index > length || this.#others.has(index)) this.#others.set(index, kept)
-    else this.#list.push(kept)
+    if (!this.#used || this.#used.has(index)) this.#kept.set(index, value)
+    if (index > this.#end || this.#beyond.has(index)) this.#beyond.add(index)
+    else if (index === this.#end) this.#end++
   }
 
   get(index: number): PickleValue | undefined {
-    return index < this.#list.length ? this.#list[index] : this.#others.get(index)
+    return this.#kept.get(index)
   }
 }
 
