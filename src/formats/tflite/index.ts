@@ -1,10 +1,8 @@
 import type { Format } from '../../model/index.js'
 import { codes } from './codes.js'
+import { hasMark } from './detect.js'
 
-const mark = [0x54, 0x46, 0x4c, 0x33]
 const extension = /\.tflite$/i
-
-export const hasMark = (head: Uint8Array): boolean => mark.every((byte, i) => head[4 + i] === byte)
 
 export const tflite: Format<'tflite', typeof codes> = {
   id: 'tflite',

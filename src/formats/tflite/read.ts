@@ -13,7 +13,7 @@ import {
 import { Flatbuffer, type Table } from '../../wire/flatbuffers/flatbuffer.js'
 import { readBuffers, type StoredBuffer } from './buffers.js'
 import { ownCodes as codes } from './codes.js'
-import { hasMark } from './index.js'
+import { hasMark } from './detect.js'
 import { TensorReader } from './tensors.js'
 
 export async function read(source: ByteSource, context: ReadContext): Promise<Opened> {
