@@ -61,6 +61,31 @@ describe('a model of another architecture, to GGUF and back', () => {
     expect(stated.use_qk_norm).toBe(true)
   })
 
+  it('puts a prefix in front of names that lack it, and of no others', async () => {
+    const { config, shapes, tokenizer } = variants.Arcee!
+    const bare = Object.fromEntries(
+      Object.entries(shapes).map(([name, shape]) => [name.replace(/^model\./, ''), shape]),
+    )
+    const namesOf = async (given: typeof shapes, folder: string): Promise<string[]> => {
+      const source = await writeTinyModel(join(scratch, folder), {
+        config: { ...config, architectures: ['LlamaBidirectionalModel'], model_type: 'llama_bidirec' },
+        shapes: { ...given, ...gates(given) },
+        files: tokenizerFiles[tokenizer]!,
+      })
+      const { tensors } = await openModel(new MemorySource(await convertDirectory(source, 'f32'), 'model.gguf'))
+      return tensors.map(({ name }) => name).sort()
+    }
+    const gates = (given: typeof shapes): typeof shapes =>
+      Object.fromEntries(
+        Object.entries(given).flatMap(([name, shape]) =>
+          name.includes('up_proj') ? [[name.replace('up_proj', 'gate_proj'), shape]] : [],
+        ),
+      )
+    const names = await namesOf(shapes, 'with-prefix')
+    expect(names).toContain('output.weight')
+    expect(await namesOf(bare, 'without-prefix')).toEqual(names)
+  })
+
   it('takes the names of models with two norms where there are two', async () => {
     const { config, shapes, tokenizer } = variants.Falcon!
     const twoNorms = Object.fromEntries(

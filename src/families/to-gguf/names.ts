@@ -72,5 +72,6 @@ export function cleanName(
   if (family.dropsExtraLayers && layer >= layers) return { why: 'it predicts several tokens at once' }
   if (family.dropsTiedOutput && config.tie_word_embeddings === true && clean === 'lm_head.weight')
     return { why: 'it is the same as the embedding' }
-  return { name: (prefix?.add?.[className] ?? '') + clean }
+  const added = prefix?.add?.[className] ?? ''
+  return { name: clean.startsWith(added) || clean.startsWith('lm_head.') ? clean : added + clean }
 }
