@@ -4,7 +4,7 @@ export const codes = defineCodes('gguf', {
   truncated: error('The file ends inside its index. It was cut off; get it again.'),
   magic: error('The file does not begin with "GGUF".'),
   predecessor: error(
-    'This is one of the formats before GGUF (ggml, ggmf, ggjt). Convert it with an old llama.cpp first.',
+    'This is one of the formats before GGUF (ggml, ggmf, ggjt). Open it without stating a format: tare reads those too.',
   ),
   version: error('There is no such version of GGUF.'),
   'old-version': warning('Version 1 has 32-bit lengths; llama.cpp refuses it today. Writing it again gives version 3.'),
