@@ -66,7 +66,10 @@ function instrument(text, file) {
   if (errors.length > 0) throw new Error(`${file}: ${errors[0].message}`)
   new Visitor({
     Property: ({ key, value }) => names.set(value, key.name),
-    FunctionDeclaration: putInto,
+    FunctionDeclaration(node) {
+      names.set(node, node.id?.name)
+      putInto(node)
+    },
     FunctionExpression: putInto,
     ArrowFunctionExpression: putInto,
   }).visit(program)
