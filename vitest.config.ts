@@ -7,5 +7,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     pool: 'forks',
+    // Many tests wait for processes that they start, so no core is left for the runner itself.
+    maxWorkers: '100%',
   },
 })
