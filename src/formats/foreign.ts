@@ -88,17 +88,6 @@ function isSentencePiece({ bytes }: Head): boolean {
   return word?.number === 1 && isText(bytes, word, /^<\w+>$/) && score?.number === 2 && score.isFixed
 }
 
-/** A map whose arrays are of the extension that Flax has for them: a shape, a type and bytes. */
-function isFlax({ bytes }: Head): boolean {
-  const isMap = (bytes[0]! >= 0x81 && bytes[0]! <= 0x8f) || bytes[0] === 0xde || bytes[0] === 0xdf
-  if (!isMap) return false
-  const lengths = new Map([0xc7, 0xc8, 0xc9].map((form, i) => [form, 2 ** i]))
-  return bytes.some((form, i) => {
-    const length = lengths.get(form)
-    return length !== undefined && bytes[i + 1 + length] === 1 && bytes[i + 2 + length] === 0x93
-  })
-}
-
 function isDarknet({ bytes, name, size }: Head): boolean {
   if (bytes.byteLength < 16 || size % 4 !== 0 || !/\.(weights|conv\.\d+)$/i.test(name)) return false
   const [major, minor, revision] = new Int32Array(bytes.slice(0, 12).buffer)
@@ -140,7 +129,6 @@ const rows: readonly Row[] = [
   { what: 'the index of a TensorFlow checkpoint', is: (head) => isCheckpointIndex(head) },
   { what: 'a note on which TensorFlow checkpoint is the latest', is: says(/^model_checkpoint_path\s*:/) },
   { what: 'a TensorFlow.js model', is: says(/^\{[\s\S]*"weightsManifest"\s*:/) },
-  { what: 'a Flax checkpoint', is: isFlax },
   { what: 'a file of MXNet parameters', is: at(0, [0x12, 1, ...Array.from({ length: 14 }, () => 0)]) },
   { what: 'a file of Darknet weights', is: isDarknet },
   { what: 'a fastText model', is: at(0, [0xba, 0x16, 0x4f, 0x2f]) },

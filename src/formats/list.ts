@@ -5,6 +5,7 @@ import type { Format } from '../model/index.js'
 import { aero, aeroset } from './aero/index.js'
 import { dcp } from './dcp/index.js'
 import { embd } from './embd/index.js'
+import { flax } from './flax/index.js'
 import { ggjt } from './ggjt/index.js'
 import { gguf } from './gguf/index.js'
 import { imatrix } from './imatrix/index.js'
@@ -36,6 +37,7 @@ const all = [
   onnx,
   keras,
   tflite,
+  flax,
   imatrix,
 ] as const
 

@@ -50,8 +50,6 @@ const cases: readonly (readonly [what: string, bytes: Uint8Array])[] = [
   ['TensorFlow checkpoint', bytesOf(0, 0, 6, 8, 1, field(3, 8, 1), 0, 5, 7, 'a/b')],
   ['TensorFlow checkpoint', bytesOf('model_checkpoint_path: "model.ckpt-1"\n')],
   ['TensorFlow.js', bytesOf('{"modelTopology": {}, "weightsManifest": []}')],
-  ['Flax', bytesOf(0x81, 0xa6, 'params', 0x81, 0xa1, 'w', 0xc7, 20, 1, 0x93, 0x91, 4, 0xa7, 'float32')],
-  ['Flax', bytesOf(0x81, 0xa6, 'params', 0x81, 0xa1, 'w', 0xc9, 0, 1, 0, 0, 1, 0x93, 0x91, 4, 0xa7, 'float32')],
   ['MXNet', bytesOf(0x12, 1, zeros(14))],
   ['fastText', bytesOf(0xba, 0x16, 0x4f, 0x2f, 12)],
   ['SentencePiece', bytesOf(field(1, field(1, '<unk>'), 0x15, 0, 0, 0, 0, 0x18, 2))],

@@ -86,7 +86,7 @@ const withoutHugeShapes = (write: WriteCapabilities): WriteCapabilities => ({
 const positionBuffer = /(^|\.)position_ids$/
 /** No encoder has more positions. */
 const maxPositions = 1 << 20
-const frameworks: ReadonlySet<string> = new Set(['pt', 'tf', 'flax', 'np', 'mlx'])
+const framework = /^(pt|tf|flax|np|mlx)$/
 
 /** The capabilities, with what may stay behind taken for a loss of form. Buffers are read to see that they hold what they should. */
 async function withDispensable(
@@ -126,7 +126,7 @@ async function isPositionBuffer({ name, dtype, shape, data }: Tensor, signal?: A
 }
 
 const isFrameworkName = (key: string, value: MetaValue): boolean =>
-  key === 'format' && value.type === 'str' && frameworks.has(value.value)
+  key === 'format' && value.type === 'str' && framework.test(value.value)
 
 /** Whether the part is a file of its own, in the directory that was opened. */
 function liesBeside({ kind, data }: Part, { files: [, ...others] }: Model): boolean {
