@@ -120,6 +120,7 @@ async function outcome(source, target, subject) {
 /** Real files of the formats that are only read, or written from certain models only. */
 const samples = {
   dcp: 'dcp/fsdp-adamw',
+  flax: 'flax/train-state.msgpack',
   ggjt: 'ggjt/ggml-whisper-f16.bin',
   imatrix: 'imatrix/dense.dat',
   keras: 'keras/mlp.keras',

@@ -17,10 +17,11 @@ import type { DiffOptions } from './index.js'
 import { differenceTable } from './records.js'
 import { describeDifference, listNames } from './text.js'
 
-export default (context: Context, inputs: readonly string[], options: DiffOptions): Promise<Status> =>
-  withWorkers(context, options.workers, (own) => diff(own, inputs, options))
+export default function diff(context: Context, inputs: readonly string[], options: DiffOptions): Promise<Status> {
+  return withWorkers(context, options.workers, (own) => diffHere(own, inputs, options))
+}
 
-async function diff(context: Context, inputs: readonly string[], options: DiffOptions): Promise<Status> {
+async function diffHere(context: Context, inputs: readonly string[], options: DiffOptions): Promise<Status> {
   const [first, second, ...more] = inputs
   if (first === undefined || second === undefined || more.length > 0) throw new UsageError('diff takes two inputs')
   checkStdin(inputs)

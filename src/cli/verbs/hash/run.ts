@@ -10,10 +10,11 @@ import type { HashOptions } from './index.js'
 import { parseManifest } from './manifest.js'
 import { describeCheck, describeHashes, differences, type HashRecord, parseHashes, recordFor } from './text.js'
 
-export default (context: Context, inputs: readonly string[], options: HashOptions): Promise<Status> =>
-  withWorkers(context, options.workers, (own) => hash(own, inputs, options))
+export default function hash(context: Context, inputs: readonly string[], options: HashOptions): Promise<Status> {
+  return withWorkers(context, options.workers, (own) => hashHere(own, inputs, options))
+}
 
-async function hash(context: Context, inputs: readonly string[], options: HashOptions): Promise<Status> {
+async function hashHere(context: Context, inputs: readonly string[], options: HashOptions): Promise<Status> {
   const { console, signal, pool } = context
   checkStdin([options.check, ...inputs])
   const refuseWorkers = (): void => {

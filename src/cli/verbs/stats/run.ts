@@ -8,10 +8,11 @@ import type { Status } from '../../status.js'
 import type { StatsOptions } from './index.js'
 import { describeStats } from './text.js'
 
-export default (context: Context, inputs: readonly string[], options: StatsOptions): Promise<Status> =>
-  withWorkers(context, options.workers, (own) => stats(own, inputs, options))
+export default function stats(context: Context, inputs: readonly string[], options: StatsOptions): Promise<Status> {
+  return withWorkers(context, options.workers, (own) => statsHere(own, inputs, options))
+}
 
-function stats(context: Context, inputs: readonly string[], options: StatsOptions): Promise<Status> {
+function statsHere(context: Context, inputs: readonly string[], options: StatsOptions): Promise<Status> {
   const { console } = context
   return forEachModel(context, inputs, async (stored, input, source) => {
     const model = await unpackModel(stored, undefined, context.signal)

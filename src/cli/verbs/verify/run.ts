@@ -9,10 +9,11 @@ import type { VerifyOptions } from './index.js'
 import { checkSignatureFlags, findSignatures, forEachSigned, type SignedResult, withFindings } from './signed.js'
 import { describeCounts, describeResult } from './text.js'
 
-export default (context: Context, inputs: readonly string[], options: VerifyOptions): Promise<Status> =>
-  withWorkers(context, options.workers, (own) => verify(own, inputs, options))
+export default function verify(context: Context, inputs: readonly string[], options: VerifyOptions): Promise<Status> {
+  return withWorkers(context, options.workers, (own) => verifyHere(own, inputs, options))
+}
 
-async function verify(context: Context, inputs: readonly string[], options: VerifyOptions): Promise<Status> {
+async function verifyHere(context: Context, inputs: readonly string[], options: VerifyOptions): Promise<Status> {
   const { console, pool, formatOptions } = context
   const { quick, strict, profile } = options
   if (options.receipt !== undefined && quick) throw new UsageError('--receipt reads the weights; leave out --quick')
