@@ -7,6 +7,7 @@ import { escapeLines } from './console/escape.js'
 import {
   describeFailure,
   endAtClosedPipe,
+  followUnfinished,
   installLastResort,
   installSignals,
   isClosedPipe,
@@ -44,8 +45,9 @@ export async function execute(
     const ofFormats = Object.entries(options).filter(([name]) => Object.hasOwn(formatFlags, name))
     const formatOptions = Object.fromEntries(ofFormats) as Context['formatOptions']
     const { default: act } = await verb!.load()
-    const { openPool, speakOfFlags } = await import('../kit-node.js')
+    const { abortUploads, onUnfinished, openPool, speakOfFlags } = await import('../kit-node.js')
     speakOfFlags()
+    followUnfinished(onUnfinished, abortUploads)
     const common = readCommon(options)
     let opened: WorkerPool | undefined
     const context: Context = {
@@ -151,7 +153,13 @@ function buildProgram(version: string, table: readonly Verb[], console: Console,
     .helpOption('-h, --help', 'show this help')
     .commandsGroup('Help:')
     .helpCommand('help [verb]', 'the same as tare VERB --help')
-    .configureHelp({ subcommandTerm: (verb) => verb.name() })
+    .configureHelp({
+      subcommandTerm: (command) => command.name(),
+      commandDescription: (command) => {
+        const verb = table.find(({ name }) => name === command.name())
+        return verb ? describeVerb(verb) : command.description()
+      },
+    })
     .exitOverride()
     .configureOutput({
       getOutHelpWidth: () => width,
@@ -189,7 +197,6 @@ function buildVerb(program: Command, verb: Verb, act: Act, width: number): Comma
   const command = new Command(verb.name)
     .copyInheritedSettings(program)
     .summary(verb.summary)
-    .description(describeVerb(verb))
     .helpOption('-h, --help', 'show this help')
     .addHelpText('after', () => helpFooter(verb, width))
     .showHelpAfterError(`Run \`tare ${verb.name} --help\` for its options.`)

@@ -21,7 +21,6 @@ export { type ActionKind, isWorse, type Loss, type PlanAction } from './actions.
 
 import { settleMethods } from './allocate/plan-to-size.js'
 import type { ConvertOptions, QuantizeSettings, Resolved } from './options.js'
-import { withPackedSettings } from './packed-settings.js'
 import { estimateMemory } from './peak-memory.js'
 import { addFiles, fitMetadata, fitParts, stow } from './stages/contents.js'
 import { assertSizes, checkTensors, fit } from './stages/fit.js'
@@ -31,7 +30,7 @@ import { addParts, changeOptimizerState, orient, rename, restore, select } from 
 import { fileOf, type InputCheck, type Stage, type State } from './stages/state.js'
 import { askAgain, askTarget, noteIdleOptions } from './stages/target.js'
 import { translate } from './stages/translate.js'
-import { unpack } from './stages/unpack.js'
+import { unpack, withPackedSettings } from './stages/unpack.js'
 
 export type { ConvertOptions, QuantizeSettings, Resolved } from './options.js'
 

@@ -28,8 +28,6 @@ export function followUnfinished(
   subscribe: (listener: (counts: typeof unfinished) => void) => void,
   giveUp: () => Promise<void>,
 ): void {
-  if (isFollowing) return
-  isFollowing = true
   giveUpUploads = giveUp
   subscribe((counts) => {
     unfinished = counts
@@ -37,7 +35,6 @@ export function followUnfinished(
   })
 }
 
-let isFollowing = false
 let unfinished: { readonly files: number; readonly uploads: number } = { files: 0, uploads: 0 }
 let giveUpUploads: () => Promise<void> = async () => {}
 

@@ -1,6 +1,5 @@
 // The loop over inputs that every verb shares. An input that fails is reported in its place, and the run goes on with the next one.
 import {
-  abortUploads,
   type ByteSource,
   closeModel,
   collectingReport,
@@ -9,7 +8,6 @@ import {
   findDamage,
   type Model,
   type OpenHint,
-  onUnfinished,
   openInput,
   openModel,
   recognise,
@@ -19,7 +17,7 @@ import {
   verifyCodes,
 } from '../../kit-node.js'
 import { plural } from '../console/format-values.js'
-import { describeFailure, followUnfinished, isClosedPipe } from '../console/process-events.js'
+import { describeFailure, isClosedPipe } from '../console/process-events.js'
 import type { Context } from '../context.js'
 import { meansCannotRun, type Status, UsageError } from '../status.js'
 import { openNamed } from './open-named.js'
@@ -31,7 +29,6 @@ export async function forEachInput(
   inputs: readonly string[],
   work: (source: ByteSource, input: string) => Promise<Status>,
 ): Promise<Status> {
-  followUnfinished(onUnfinished, abortUploads)
   if (context.from !== undefined) formatNamed(context.from, '--from')
   checkStdin(inputs)
   if (inputs.length > 1) context.console.tables = { ...context.console.tables, several: true }

@@ -1,6 +1,6 @@
 // What the verbs about jobs share: how work is run, and how a failure is told.
-import { abortUploads, collectGarbage, type JobRunOptions, keepHeapSmall, onUnfinished } from '../../kit-node.js'
-import { followUnfinished, isClosedPipe } from '../console/process-events.js'
+import { collectGarbage, type JobRunOptions, keepHeapSmall } from '../../kit-node.js'
+import { isClosedPipe } from '../console/process-events.js'
 import type { Context } from '../context.js'
 import { type Status, UsageError } from '../status.js'
 import { inputOptions, reportFailure } from './run-inputs.js'
@@ -12,7 +12,6 @@ export async function runJob(
   work: (how: JobRunOptions) => Promise<Status>,
 ): Promise<Status> {
   const { console } = context
-  followUnfinished(onUnfinished, abortUploads)
   keepHeapSmall()
   console.progress.start()
   try {

@@ -1,14 +1,32 @@
 // Weights that are packed in several tensors become one tensor of values each, where the caller wants values. The configuration must not say
-// any longer that they are packed: libraries would look for the codes.
+// any longer that they are packed: libraries would look for the codes. They count as quantized already: where a model is to be quantized,
+// they are decoded on request, and otherwise nothing that they are made of may change.
 import { filePart, findFile } from '../../content/companions.js'
 import { configOf } from '../../content/model-names.js'
+import { callerWord } from '../../errors/index.js'
 import { bytesPayload, type Model, type Part } from '../../model/index.js'
-import { describePacking, packingOf, settingsKeys, unpackModel } from '../../packed/index.js'
+import { describePacking, membersOf, packingOf, settingsKeys, unpackModel } from '../../packed/index.js'
 import { selector } from '../../transforms/select.js'
 import { type ActionLog, noter } from '../actions.js'
+import type { ConvertOptions } from '../options.js'
 import { type State, withActions } from './state.js'
 
 const configFile = 'config.json'
+
+/** The options for a model that may be packed. */
+export async function withPackedSettings(model: Model, options: ConvertOptions): Promise<ConvertOptions> {
+  const { quantize, signal } = options
+  if (!quantize) return options
+  const { weights } = await packingOf(model, signal)
+  if (weights.length === 0) return options
+  if (quantize.requantize) return { ...options, unpack: true }
+  const untouchable = new Map<string, string>()
+  const how = callerWord('--requantize', 'requantize')
+  for (const weight of weights)
+    for (const { name } of membersOf(weight))
+      untouchable.set(name, `part of a weight that is ${describePacking(weight)} already: use ${how}`)
+  return { ...options, quantize: { ...quantize, untouchable } }
+}
 
 export async function unpack(state: State): Promise<State> {
   const { model, options } = state

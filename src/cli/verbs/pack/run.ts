@@ -1,18 +1,15 @@
 import { basename, dirname } from 'node:path'
 import {
-  abortUploads,
   type Conversion,
   closeModel,
   type Format,
   type Model,
-  onUnfinished,
   packFile,
   pathIn,
   planConversion,
   TareError,
 } from '../../../kit-node.js'
 import { formatSize, plural } from '../../console/format-values.js'
-import { followUnfinished } from '../../console/process-events.js'
 import type { Context } from '../../context.js'
 import { reportFailure } from '../../input/run-inputs.js'
 import { maxLoss, reportWritten, showPlan, writeConversion } from '../../output/conversion.js'
@@ -26,7 +23,6 @@ export default async function pack(context: Context, words: readonly string[], o
   const { output, json, data, root, dryRun, allowLoss } = options
   const format = chooseFormat(options)
   checkOptions(context, options)
-  followUnfinished(onUnfinished, abortUploads)
   let model: Model | undefined
   console.progress.start()
   try {

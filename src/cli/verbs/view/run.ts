@@ -1,13 +1,5 @@
-import {
-  abortUploads,
-  loadView,
-  onUnfinished,
-  type ServedModels,
-  TareError,
-  type ViewServer,
-} from '../../../kit-node.js'
+import { loadView, type ServedModels, TareError, type ViewServer } from '../../../kit-node.js'
 import { plural } from '../../console/format-values.js'
-import { followUnfinished } from '../../console/process-events.js'
 import type { Context } from '../../context.js'
 import { expandInputs } from '../../input/expand-inputs.js'
 import { checkStdin, inputOptions, openOptions, reportFailure } from '../../input/run-inputs.js'
@@ -18,7 +10,6 @@ export default async function view(context: Context, words: readonly string[], o
   const { findPageFolder, ServedModels } = await loadView()
   const page = findPageFolder()
   if (page === undefined) throw new UsageError('this installation has no page (dist/viewer); `npm run build` makes it')
-  followUnfinished(onUnfinished, abortUploads)
   checkStdin(words)
   const { inputs, status } = await expandInputs(context, words, options)
   if (status !== 0) return status
