@@ -70,5 +70,5 @@ test.skipIf(process.platform === 'win32')(
     }
     expect(new Set(seen)).toEqual(new Set(['old', 'new']))
   },
-  120_000,
+  300_000,
 )
