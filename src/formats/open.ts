@@ -39,6 +39,11 @@ export interface OpenOptions {
   readonly openElsewhere?: ReadContext['openElsewhere']
   /** Only these tensors will be read: files of a set that hold none of them may be left out of the model. */
   readonly wanted?: ReadonlySet<string> | undefined
+  /**
+   * Every read is a request, and few tensors will be read: what only repeats the index is compared with it when a tensor is read. Formats
+   * with many headers then take few requests.
+   */
+  readonly isSparing?: boolean | undefined
   /** Told about warnings and notes; errors are thrown. */
   readonly onFinding?: ((finding: Finding) => void) | undefined
 }
@@ -58,12 +63,12 @@ export interface Recognised {
 
 /** Finds out what the source is. The first bytes are fetched once, for detection and for reading. */
 export async function recognise(source: ByteSource, request: ReadRequest): Promise<Recognised> {
-  const { report, extents, signal, from, openElsewhere, wanted, onLost } = request
+  const { report, extents, signal, from, openElsewhere, wanted, isSparing, onLost } = request
   const head = await source.read(0, Math.min(source.size, headSize), { signal })
   const format = from === undefined ? detectFormat(source, head, report) : requireFormat(from)
   const limits = { ...defaultLimits, ...request.limits }
   const lenient = request.lenient ?? false
-  const context: ReadContext = { report, extents, signal, limits, lenient, openElsewhere, wanted, onLost }
+  const context: ReadContext = { report, extents, signal, limits, lenient, openElsewhere, wanted, isSparing, onLost }
   const read = async (): Promise<Opened> => {
     const implementation = await format.load()
     const opened = await implementation.read(withHead(source, head), context)

@@ -44,6 +44,8 @@ export interface ReadContext {
   readonly openElsewhere?: ((location: string, from: ByteSource, hint?: OpenHint) => Promise<ByteSource>) | undefined
   /** Only these tensors will be read: a reader that finds all of them may leave out the files of a set that hold none of them. */
   readonly wanted?: ReadonlySet<string> | undefined
+  /** Every read is a request, and few tensors will be read: what only repeats the index may be compared with it when a tensor is read. */
+  readonly isSparing?: boolean | undefined
   /**
    * Set when everything intact is to be saved from a damaged file: the reader continues as far as it can, even where it would otherwise
    * give up, and reports what it leaves out.

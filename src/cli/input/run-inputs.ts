@@ -6,6 +6,7 @@ import {
   type Finding,
   type Format,
   findDamage,
+  isRemote,
   type Model,
   type OpenHint,
   openInput,
@@ -48,7 +49,11 @@ export function forEachModel(
   wanted?: ReadonlySet<string>,
 ): Promise<Status> {
   return forEachInput(context, inputs, async (source, input) => {
-    const model = await openModel(source, { ...modelOptions(context), wanted })
+    const model = await openModel(source, {
+      ...modelOptions(context),
+      wanted,
+      isSparing: wanted !== undefined && isRemote(input),
+    })
     const status = await work(model, input, source)
     // Files of a set that lie elsewhere are not closed with its index.
     await closeModel(model)

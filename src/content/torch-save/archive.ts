@@ -21,6 +21,8 @@ import { rememberTree, type TreeContent } from './tree.js'
 const wordLength = 64
 /** Less than PyTorch itself gives to storages; enough for every element type. */
 const minAlignment = 16
+/** What PyTorch itself gives them, since it writes archives. */
+const storageAlignment = 64
 /** The versions that PyTorch reads. */
 const versions = { first: 1, last: 10 }
 
@@ -39,8 +41,10 @@ export async function readArchive(
   const { report, extents, signal, limits } = context
   // The tensors of members that are not whole are told of when their storages are looked for.
   const onLost = context.onLost && (() => {})
-  const { members } = await readZip(source, { report, extents, signal, maxDirectory: limits.indexBytes, onLost })
-  const archive = new Archive(source, members, context)
+  const alignment = context.isSparing && !extents && !onLost ? storageAlignment : undefined
+  const zip = await readZip(source, { report, extents, signal, maxDirectory: limits.indexBytes, onLost, alignment })
+  const { members } = zip
+  const archive = new Archive(zip.source, members, context)
   archive.record()
   const isTorchScript = archive.has('constants.pkl')
   if (isTorchScript) archive.noteScript()

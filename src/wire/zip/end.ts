@@ -11,6 +11,8 @@ export interface ZipContext {
   readonly signal?: AbortSignal | undefined
   /** How many bytes of central directory may be read into memory. */
   readonly maxDirectory: number
+  /** Set where every read is a request: the local header of a member whose data begin on a multiple of this is read when its data are. */
+  readonly alignment?: number | undefined
   /**
    * Present when salvaging: an archive without its directory is then read as far as it goes. It is told about members that are not whole,
    * undefined where not even their names are left.

@@ -5,8 +5,10 @@ import { type ByteSource, Cursor } from '../../bytes/index.js'
 import type { Range } from '../../bytes/ranges.js'
 import { ReadBuffers } from '../../bytes/read-buffers.js'
 import { zipCodes as codes } from './codes.js'
+import type { PassedOver } from './confirm.js'
 import type { Directory } from './directory.js'
 import type { ZipContext } from './end.js'
+import { inferPlaces } from './infer.js'
 import type { ZipMember } from './member.js'
 import {
   centralEntry,
@@ -34,15 +36,40 @@ const parallelReads = 16
 const closeHeaders = 1 << 12
 const maxRead = 1 << 18
 
+export interface Locals {
+  /** In the order of the directory. */
+  readonly members: readonly ZipMember[]
+  /** Those whose headers were not read, if there are any. */
+  readonly passedOver?: PassedOver
+}
+
 /**
  * Reads all local headers, in the order of the file; gives the members in the order of the directory. Those whose header is bad are reported
  * and left out. Reading ends at the first two members that share bytes: otherwise a few bytes could stand for any number of members, each of
  * which unfolds a thousandfold. Members that lie side by side hold no more than deflate can make of the file.
  */
-export async function readLocals(source: ByteSource, directory: Directory, context: ZipContext): Promise<ZipMember[]> {
+export async function readLocals(source: ByteSource, directory: Directory, context: ZipContext): Promise<Locals> {
   const limit = directory.offset
-  const reads = readsFor(directory.members, limit)
+  const all = directory.members.toSorted((a, b) => a.headerOffset - b.headerOffset)
+  const passedOver = new Set(context.alignment === undefined ? [] : inferPlaces(all, limit, context.alignment))
   const members: ZipMember[] = []
+  const add = (member: ZipMember, window?: Window): void => {
+    const previous = members.at(-1)
+    if (previous && endOf(previous) > member.headerOffset) {
+      refuseOverlap(previous, member, context)
+      members.pop()
+    } else if (window) checkBetween(previous, member.headerOffset, window, context)
+    members.push(member)
+  }
+  const reads = readsFor(
+    all.filter((member) => !passedOver.has(member)),
+    limit,
+  )
+  let next = 0
+  const addPassedOver = (before: number): void => {
+    for (; next < all.length && all[next]!.headerOffset < before; next++)
+      if (passedOver.has(all[next]!)) add(all[next]!)
+  }
   const buffers = new ReadBuffers(source, context.signal)
   for (let first = 0; first < reads.length; first += parallelReads) {
     const batch = reads.slice(first, first + parallelReads)
@@ -51,23 +78,31 @@ export async function readLocals(source: ByteSource, directory: Directory, conte
     )
     for (const [i, window] of windows.entries()) {
       for (const member of batch[i]!.members) {
-        if (!readLocal(window, member, directory, context)) continue
-        const previous = members.at(-1)
-        if (previous && endOf(previous) > member.headerOffset) {
-          refuseOverlap(previous, member, context)
-          members.pop()
-        } else checkBetween(previous, member.headerOffset, window, context)
-        members.push(member)
+        addPassedOver(member.headerOffset)
+        if (readLocal(window, member, directory, context)) add(member, window)
       }
     }
   }
+  addPassedOver(limit)
   const last = members.at(-1)
   if (last) {
     const start = Math.max(0, limit - maxDescriptor)
     const bytes = await source.read(start, limit - start, { signal: context.signal })
     checkBetween(last, limit, windowOf(bytes, start), context)
   }
-  return members.sort((a, b) => a.entryOffset - b.entryOffset)
+  const unread = members.filter((member) => passedOver.has(member))
+  const byEntry = members.sort((a, b) => a.entryOffset - b.entryOffset)
+  if (unread.length === 0) return { members: byEntry }
+  const confirm = async (member: ZipMember, ahead: number): Promise<void> => {
+    const place = member.dataOffset
+    const [read] = readsFor([member], limit)
+    const options = { signal: context.signal, ahead }
+    const window = await readHeaders(read!, limit, (start, end) => source.read(start, end - start, options))
+    if (!readLocal(window, member, directory, context) || member.dataOffset === place) return
+    const message = `its data begin at ${member.dataOffset}, but going by the directory at ${place}`
+    context.report.fail(codes.gap, { offset: member.headerOffset, path: member.path, message })
+  }
+  return { members: byEntry, passedOver: { members: unread, confirm } }
 }
 
 const endOf = ({ dataOffset, storedSize }: ZipMember): number => dataOffset + storedSize
@@ -101,10 +136,10 @@ interface HeaderRead extends Range {
   readonly members: ZipMember[]
 }
 
-/** Each header, from where a descriptor of the member before it may begin; small members share a read. */
+/** Each header, from where a descriptor of the member before it may begin; small members share a read. Members come in the order of the file. */
 function readsFor(members: readonly ZipMember[], limit: number): HeaderRead[] {
   const reads: HeaderRead[] = []
-  for (const member of members.toSorted((a, b) => a.headerOffset - b.headerOffset)) {
+  for (const member of members) {
     const start = Math.max(0, member.headerOffset - maxDescriptor)
     const end = Math.min(limit, member.headerOffset + localHeader.size + member.nameLength + expectedExtra)
     const last = reads.at(-1)

@@ -2,6 +2,7 @@
 // file that needs no copy; deflated ones are streamed. Nothing is ever unpacked to disk.
 import type { ByteSource } from '../../bytes/index.js'
 import { TareError } from '../../errors/index.js'
+import { confirmingSource } from './confirm.js'
 import { type Directory, readDirectory } from './directory.js'
 import type { ZipContext } from './end.js'
 import { readLocals } from './local.js'
@@ -19,18 +20,25 @@ export interface ZipArchive {
   /** Whether two members have the same name, which was reported. */
   readonly hasRepeats: boolean
   readonly comment: Uint8Array
+  /** To read members from. If local headers were passed over, it compares each with the directory before it gives bytes of its member. */
+  readonly source: ByteSource
 }
 
-/** Reads the directory and every local header, and checks that they agree and that nothing overlaps. */
+/** Reads the directory and the local headers, and checks that they agree and that nothing overlaps. */
 export async function readZip(source: ByteSource, context: ZipContext): Promise<ZipArchive> {
   let directory: Directory
   try {
     directory = await readDirectory(source, context)
   } catch (error) {
     if (!context.onLost || !(error instanceof TareError) || context.signal?.aborted) throw error
-    return { members: await scanMembers(source, context), hasRepeats: false, comment: new Uint8Array() }
+    return {
+      members: await scanMembers(source, context),
+      hasRepeats: false,
+      comment: new Uint8Array(),
+      source,
+    }
   }
-  const members = await readLocals(source, directory, context)
+  const { members, passedOver } = await readLocals(source, directory, context)
   const { hasRepeats, comment } = directory
-  return { members, hasRepeats, comment }
+  return { members, hasRepeats, comment, source: passedOver ? confirmingSource(source, passedOver) : source }
 }

@@ -6,6 +6,7 @@ import {
   closeModel,
   inspectHead,
   inspectTensor,
+  isRemote,
   type Lost,
   type Model,
   openModel,
@@ -74,7 +75,7 @@ interface Inspected {
 /** Of a file that was cut off, the index is shown as far as it is there. */
 async function openOrReadCut(context: Context, source: ByteSource): Promise<Pick<Inspected, 'model' | 'cut' | 'lost'>> {
   try {
-    return { model: await openModel(source, modelOptions(context)) }
+    return { model: await openModel(source, { ...modelOptions(context), isSparing: isRemote(source.name) }) }
   } catch (error) {
     if (!(error instanceof TareError) || meansCannotRun(error.code)) throw error
     const read = await readCut(source, [error.finding], openOptions(context))
