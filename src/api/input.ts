@@ -1,7 +1,6 @@
 // Everything that a model can be opened from, as a source of bytes.
 import { BlobSource, type ByteSource, MemorySource } from '../bytes/index.js'
 import { failWith, usageCodes } from '../errors/index.js'
-import { HttpSource } from '../remote/index.js'
 import type { S3Options } from '../remote/s3/client.js'
 import { currentHost, type OpenRequest, requireHost } from './host.js'
 
@@ -54,14 +53,14 @@ export async function openSource(input: ModelInput, options: InputOptions = {}):
   return failWith(usageCodes.option, { file: 'input', message: `${message}, not from ${kindOf(input)}` })
 }
 
-const isAddress = (text: string): boolean => /^(?:https?|s3|hf):\/\//i.test(text)
+const isAddress = (text: string): boolean => /^(?:https?|s3|gs|hf):\/\//i.test(text)
 
 async function openAddress(address: string, request: OpenRequest): Promise<ByteSource> {
   const { headers, cache, s3, onFinding, signal } = request
   const host = currentHost()
   if (host) return host.openAddress(address, { headers, cache, s3, onFinding, signal })
-  const { openStored } = await import('./stores.js')
-  return (await openStored(address, request)) ?? HttpSource.open(address, { headers, signal })
+  const { openFromServer, openStored } = await import('./stores.js')
+  return (await openStored(address, request)) ?? openFromServer(address, { headers, onFinding, signal })
 }
 
 async function siblingsOf<T>(

@@ -4,10 +4,12 @@ import { type Finding, failWith, ioCodes, TareError } from '../errors/index.js'
 import { formats } from '../formats/index.js'
 import { mainFileIn } from '../formats/main-file.js'
 import { withSurroundings } from '../remote/beside.js'
+import { addressBeside, type HttpOptions, HttpSource } from '../remote/http-source.js'
 import { defaultHub, nameOfHubFile, parseHubAddress } from '../remote/hub/address.js'
 import { findRepository, type Repository } from '../remote/hub/repository.js'
-import { StatusError } from '../remote/request.js'
-import { isS3Address, nameOfObject, parseS3Address } from '../remote/s3/address.js'
+import { isFolderAddress, listFolder } from '../remote/listing.js'
+import { nameOf, StatusError } from '../remote/request.js'
+import { isS3Address, parseS3Address } from '../remote/s3/address.js'
 import { S3Client } from '../remote/s3/client.js'
 import { listObjects } from '../remote/s3/list.js'
 import { type ObjectOptions, openObject } from '../remote/s3/object.js'
@@ -19,11 +21,29 @@ export async function openStored(
   { headers, s3, onFinding, signal }: OpenRequest,
 ): Promise<ByteSource | undefined> {
   if (isS3Address(address)) {
-    const { bucket, key } = parseS3Address(address)
-    return openFromBucket(new S3Client(bucket, s3), key, { onFinding, signal })
+    const { scheme, bucket, key } = parseS3Address(address)
+    return openFromBucket(new S3Client(bucket, { ...s3, scheme }), key, { onFinding, signal })
   }
   const place = parseHubAddress(address, defaultHub)
   return place && openFromRepository(await findRepository(place, { headers, signal }), place.path, onFinding)
+}
+
+/** A file on a web server, or the model in a folder whose address ends with a slash and has a listing. */
+export async function openFromServer(address: string, options: HttpOptions = {}, hint?: OpenHint): Promise<ByteSource> {
+  const listing = isFolderAddress(address) ? await listFolder(address, options) : undefined
+  if (!listing) return HttpSource.open(address, options, hint)
+  const url = new URL(address)
+  const files = visible(listing.files)
+  const main = mainFileIn(nameOf(url, {}), files, formats, options.onFinding)
+  const open = (path: string, hint?: OpenHint) => HttpSource.open(addressBeside(url, path).href, options, hint)
+  const source = await open(main)
+  return withSurroundings(source, {
+    name: source.name,
+    path: main,
+    folder: { name: url.pathname.split('/').at(-2) || url.hostname, files, isWhole: true },
+    open,
+    openNamed: (other, hint) => source.sameOrigin(other, hint),
+  })
 }
 
 type OnFinding = ((finding: Finding) => void) | undefined
@@ -51,7 +71,7 @@ async function openPrefix(client: S3Client, prefix: string, options: ObjectOptio
   const { bucket } = client
   const { objects } = await listObjects(client, prefix, options)
   const files = visible(objects.map(({ key }) => key.slice(prefix.length)))
-  const main = mainFileIn(nameOfObject({ bucket, key: prefix }), files, formats, options.onFinding)
+  const main = mainFileIn(client.nameOfKey(prefix), files, formats, options.onFinding)
   const name = prefix.split('/').at(-2) || bucket
   return openObject(client, prefix + main, options, { folder: { name, files, isWhole: true } })
 }

@@ -40,14 +40,12 @@ export async function openInput(input: string, options: InputOptions = {}): Prom
   return openSpecial(input, stats, options.signal)
 }
 
-/** Their credentials are of another kind. Both can be reached in a way that is known here. */
+/** Their requests are signed in another way, but addresses can be made that are signed already. */
 function refuseOtherStores(input: string): void {
-  const [, scheme] = /^(gs|az|abfss?):\/\//i.exec(input) ?? []
+  const [, scheme] = /^(az|abfss?|wasbs?|adl):\/\//i.exec(input) ?? []
   if (scheme === undefined) return
-  const isGoogle = scheme.toLowerCase() === 'gs'
-  const message = isGoogle
-    ? 'write s3://BUCKET/KEY instead, with AWS_ENDPOINT_URL=https://storage.googleapis.com and an HMAC key as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; or use a signed https address'
-    : 'use an https address of the blob with a shared access signature (https://ACCOUNT.blob.core.windows.net/CONTAINER/BLOB?sv=…)'
+  const message =
+    'use the https address of the blob with a shared access signature: https://ACCOUNT.blob.core.windows.net/CONTAINER/BLOB?sv=…; one for the whole container (az storage container generate-sas --permissions r) opens the files beside it, too'
   failWith(usageCodes.option, { file: input, message: `${scheme.toLowerCase()} addresses are not opened; ${message}` })
 }
 

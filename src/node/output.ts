@@ -9,11 +9,11 @@ import { isRemote } from './remote/remote-input.js'
 export interface OutputOptions extends FileSinkOptions, Pick<S3SinkOptions, 'resume' | 'identity' | 'signal'> {}
 
 /**
- * Opens the output named by the user after `-o`: a file, an `s3:` address, `-` for standard output, or a pipe or device such as /dev/null.
+ * Opens the output named by the user after `-o`: a file, an address of a store, `-` for standard output, or a pipe or device such as /dev/null.
  */
 export async function openOutput(output: string, options: OutputOptions = {}): Promise<ByteSink> {
   if (!isRemote(output)) return openLocalOutput(output, options)
-  if (!/^s3:/i.test(output))
+  if (!/^(?:s3|gs):/i.test(output))
     failWith(usageCodes.option, { file: output, message: 'a file or an s3 address can be written, and nothing else' })
   return (await import('./remote/s3-output.js')).openS3Output(output, options)
 }

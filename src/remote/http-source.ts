@@ -141,8 +141,7 @@ export class HttpSource implements ByteSource {
 
   async below(path: string, hint?: OpenHint): Promise<ByteSource> {
     if (!isPathBelow(path)) failWith(ioCodes['unsafe-path'], { file: path, message: 'it leads elsewhere' })
-    const url = new URL(path.split('/').map(encodeURIComponent).join('/'), this.#url)
-    return HttpSource.open(url.href, this.#options, hint)
+    return HttpSource.open(addressBeside(this.#url, path).href, this.#options, hint)
   }
 
   async sameOrigin(address: string, hint?: OpenHint): Promise<ByteSource | undefined> {
@@ -214,6 +213,16 @@ export class HttpSource implements ByteSource {
         : `it had ${before.size} bytes and now has ${now.size}`
     failWith(remoteCodes.changed, { file: this.name, offset, message })
   }
+}
+
+/** The address of another file, by its path from where a file lies. */
+export function addressBeside(url: URL, path: string): URL {
+  const other = new URL(path.split('/').map(encodeURIComponent).join('/'), url)
+  // A shared access signature of Azure can be for a container, a directory or an account, and then holds for what lies beside the file.
+  const { searchParams: query } = url
+  const isForAll = query.has('sig') && (/^[cd]$/.test(query.get('sr') ?? '') || query.has('ss'))
+  if (isForAll) other.search = url.search
+  return other
 }
 
 async function readFirst(

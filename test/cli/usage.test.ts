@@ -71,7 +71,7 @@ describe('wrong usage gives status 2 and says what would be right', () => {
     [['convert', 'x', 'z', '-o', 'y'], 'several inputs need a directory'],
     [['convert', 'one/x.gguf', 'two/x.npz', '-o', './', '--to', 'mcf'], 'one/x.gguf and two/x.npz would have the same'],
     [['verify', '-', '-'], 'standard input can be read only once'],
-    [['verify', 'gs://bucket/x'], 'gs addresses are not opened'],
+    [['verify', 'az://bucket/x'], 'az addresses are not opened'],
   ])('%j', async (args, words) => {
     const { status, stdout, stderr } = await tare(...args)
     expect(stderr).toContain(words)

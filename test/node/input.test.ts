@@ -47,7 +47,7 @@ describe('openInput', () => {
     await main.close()
   })
 
-  test.each(['gs://bucket/key', 'AZ://bucket/key'])('%s is refused in words', async (address) => {
+  test.each(['abfss://bucket/key', 'AZ://bucket/key'])('%s is refused in words', async (address) => {
     expect(await codeOf(openInput(address))).toBe('usage/option')
   })
 

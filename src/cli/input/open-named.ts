@@ -27,7 +27,7 @@ export async function openNamed(
   allowed: Allowed,
   hint: OpenHint | undefined,
 ): Promise<ByteSource> {
-  const isAddress = /^(?:https?|s3|hf):/i.test(location)
+  const isAddress = /^(?:https?|s3|gs|hf):/i.test(location)
   if (!isAddress && !allowed.lenient) {
     refuse(location, 'it lies outside the directory of the model that names it; --lenient follows it')
   }

@@ -3,13 +3,14 @@ import { type ByteSource, isPathBelow } from '../../bytes/index.js'
 import { failWith, ioCodes } from '../../errors/index.js'
 import { openModel } from '../../formats/index.js'
 import { closeModel } from '../../model/index.js'
+import { addressBeside, HttpSource } from '../../remote/http-source.js'
 import { type HubAddress, nameOfHubFile } from '../../remote/hub/address.js'
-import { HttpSource } from '../../remote/index.js'
-import { parseS3Address } from '../../remote/s3/address.js'
+import { isFolderAddress, listFolder } from '../../remote/listing.js'
+import { isS3Address, parseS3Address } from '../../remote/s3/address.js'
 import { listObjects } from '../../remote/s3/list.js'
 import { openObject } from '../../remote/s3/object.js'
 import { hubAddress, repositoryAt } from '../remote/open-hub.js'
-import { openRemote, type RemoteOptions } from '../remote/open-remote.js'
+import { openRemote, type RemoteOptions, requestsTo } from '../remote/open-remote.js'
 import { clientFor } from '../remote/open-s3.js'
 
 export interface RemoteFile {
@@ -28,7 +29,8 @@ export async function filesAt(address: string, given: RemoteOptions = {}): Promi
   const options = { ...given, cache: false }
   const repository = hubAddress(address)
   if (repository) return filesOfRepository(repository, options)
-  return /^s3:/i.test(address) ? filesOfBucket(address, options) : filesOfModel(address, options)
+  if (isS3Address(address)) return filesOfBucket(address, options)
+  return (await filesOfFolder(address, options)) ?? filesOfModel(address, options)
 }
 
 async function filesOfRepository(address: HubAddress, options: RemoteOptions): Promise<RemoteFile[]> {
@@ -59,8 +61,9 @@ async function sizeOf(open: () => Promise<ByteSource>): Promise<number> {
 }
 
 async function filesOfBucket(address: string, options: RemoteOptions): Promise<RemoteFile[]> {
-  const { bucket, key } = parseS3Address(address)
-  const client = await clientFor(bucket, options.s3)
+  const place = parseS3Address(address)
+  const { key } = place
+  const client = await clientFor(place, options.s3)
   const { objects } = await listObjects(client, key, { deep: true, signal: options.signal })
   const same = objects.filter((object) => object.key === key)
   const folder = same.length > 0 ? key.slice(0, key.lastIndexOf('/') + 1) : asFolder(key)
@@ -80,8 +83,39 @@ async function filesOfBucket(address: string, options: RemoteOptions): Promise<R
   })
 }
 
+function withoutLogin(address: string): string {
+  const url = new URL(address)
+  url.username = ''
+  url.password = ''
+  return url.href
+}
+
 function failMissing(file: string): never {
   return failWith(ioCodes['not-found'], { file, message: 'there is no such file or folder' })
+}
+
+/** Folders below folders, and no more than that. */
+const maxDepth = 8
+
+/** What the listing of a web server shows, with the folders below; undefined where the address is not that of a folder with a listing. */
+async function filesOfFolder(address: string, options: RemoteOptions): Promise<RemoteFile[] | undefined> {
+  const requests = requestsTo(address, options)
+  const home = new URL(address)
+  const found: RemoteFile[] = []
+  const visit = async (path: string): Promise<boolean> => {
+    const listing = await listFolder(path === '' ? address : addressBeside(home, path).href, requests)
+    for (const name of listing?.files ?? []) {
+      const open = () => HttpSource.open(addressBeside(home, path + name).href, requests)
+      const source = await open()
+      await source.close()
+      found.push({ path: path + name, size: source.size, version: source.etag, open })
+    }
+    for (const name of listing?.folders ?? []) if (path.split('/').length <= maxDepth) await visit(`${path}${name}/`)
+    return listing !== undefined
+  }
+  if (!isFolderAddress(address) || !(await visit(''))) return undefined
+  if (found.length === 0) failMissing(address)
+  return found
 }
 
 /** The files that an index names, beside the index itself. Other addresses than those below it are not followed. */
@@ -92,12 +126,15 @@ async function filesOfModel(address: string, options: RemoteOptions): Promise<Re
     throw error
   })
   try {
-    const home = new URL('.', address).href
+    const plain = withoutLogin(address)
+    const home = new URL('.', plain).href
     return model.files.map(({ name, size }, i): RemoteFile => {
-      const from = i === 0 ? address : name
-      const path = decodeURIComponent(new URL(from).href.slice(home.length).replace(/[?#].*$/, ''))
-      if (!from.startsWith(home.slice(0, home.indexOf('/', 8))) || !isPathBelow(path))
+      // Names have neither passwords nor signatures.
+      const { href } = new URL(i === 0 ? plain : name)
+      const path = decodeURIComponent(href.slice(home.length).replace(/[?#].*$/, ''))
+      if (!href.startsWith(home) || !isPathBelow(path))
         failWith(ioCodes['unsafe-path'], { file: name, message: 'it lies elsewhere than the file that names it' })
+      const from = i === 0 ? address : addressBeside(new URL(address), path).href
       const open = () => openRemote(from, options)
       return { path, size, version: main instanceof HttpSource && i === 0 ? main.etag : undefined, open }
     })

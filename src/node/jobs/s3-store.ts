@@ -3,7 +3,7 @@
 
 import type { ByteRange, ByteSource } from '../../bytes/index.js'
 import { encodeUtf8 } from '../../bytes/index.js'
-import { failWith, ioCodes } from '../../errors/index.js'
+import { failWith, ioCodes, usageCodes } from '../../errors/index.js'
 import { jobCodes } from '../../jobs/codes.js'
 import type { Job } from '../../jobs/job.js'
 import { formatJob } from '../../jobs/parse-job.js'
@@ -17,7 +17,7 @@ import {
 } from '../../jobs/result.js'
 import type { JobStore, LateBytes, PlannedWork } from '../../jobs/store.js'
 import type { RangeTask, Task } from '../../jobs/tasks.js'
-import { nameOfObject, parseS3Address } from '../../remote/s3/address.js'
+import { parseS3Address } from '../../remote/s3/address.js'
 import type { S3Client } from '../../remote/s3/client.js'
 import { Limiter } from '../../remote/s3/limiter.js'
 import { listObjects } from '../../remote/s3/list.js'
@@ -57,7 +57,7 @@ export class S3Store implements JobStore {
   }
 
   static async open(job: Job): Promise<S3Store> {
-    return new S3Store(await clientFor(parseS3Address(job.output.directory).bucket), job)
+    return new S3Store(await storeAt(job.output.directory), job)
   }
 
   /** Starts the uploads. The job with their ids is what workers need. */
@@ -76,7 +76,7 @@ export class S3Store implements JobStore {
   }
 
   get jobAddress(): string {
-    return nameOfObject({ bucket: this.#client.bucket, key: `${this.#prefix}job.json` })
+    return this.#client.nameOfKey(`${this.#prefix}job.json`)
   }
 
   async #put(name: string, text: string): Promise<void> {
@@ -131,7 +131,7 @@ export class S3Store implements JobStore {
   }
 
   #nameOf(file: number): string {
-    return nameOfObject({ bucket: this.#client.bucket, key: this.#keys[file]! })
+    return this.#client.nameOfKey(this.#keys[file]!)
   }
 
   #uploadOf(file: number): string {
@@ -163,7 +163,7 @@ export class S3Store implements JobStore {
   async #get(name: string): Promise<{ readonly name: string; readonly text: string } | undefined> {
     const key = this.#prefix + name
     const { status, text } = await this.#client.request({ method: 'GET', key }, never, [404])
-    return status === 404 ? undefined : { name: nameOfObject({ bucket: this.#client.bucket, key }), text }
+    return status === 404 ? undefined : { name: this.#client.nameOfKey(key), text }
   }
 
   /** Makes the late parts, has everything opened again, and completes the uploads, that of the main file last. */
@@ -245,8 +245,14 @@ export class S3Store implements JobStore {
 const markOf = (file: number): string => `completing-${file}.json`
 
 /** What parts below an address must be like. */
-export const storeLimits = async (address: string): Promise<JobStore['limits']> =>
-  limitsOf(await clientFor(parseS3Address(address).bucket))
+export const storeLimits = async (address: string): Promise<JobStore['limits']> => limitsOf(await storeAt(address))
+
+async function storeAt(address: string): Promise<S3Client> {
+  const client = await clientFor(parseS3Address(address))
+  if (!client.isGoogle) return client
+  const message = 'many machines cannot write there: it needs conditions that this store knows in a form of its own'
+  return failWith(usageCodes.option, { file: address, message })
+}
 
 /** It copies what lies in it already. */
 const limitsOf = ({ store }: S3Client): JobStore['limits'] => ({

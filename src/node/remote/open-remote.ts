@@ -1,3 +1,4 @@
+import { openFromServer } from '../../api/stores.js'
 import type { ByteSource, OpenHint } from '../../bytes/index.js'
 import type { Finding } from '../../errors/index.js'
 import { type HttpOptions, HttpSource } from '../../remote/index.js'
@@ -22,8 +23,13 @@ export interface RemoteOptions {
 
 /** An address typed by the user: it may be private, but a public one must not redirect to a private one. */
 export function openRemote(address: string, options: RemoteOptions = {}, hint?: OpenHint): Promise<ByteSource> {
+  return openFromServer(address, requestsTo(address, options), hint)
+}
+
+/** How an address typed by the user is requested. */
+export function requestsTo(address: string, options: RemoteOptions): HttpOptions {
   const guard = URL.canParse(address) ? guardFor(new URL(address)) : {}
-  return HttpSource.open(address, { ...storeFor(options), headers: options.headers, ...guard }, hint)
+  return { ...storeFor(options), headers: options.headers, ...guard }
 }
 
 /** Lets every address pass that is as trusted as the typed one, and no private one beside it. */

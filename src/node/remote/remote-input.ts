@@ -5,13 +5,13 @@ import type { RemoteOptions } from './open-remote.js'
 
 export type { RemoteOptions }
 
-export const isRemote = (input: string): boolean => /^(?:https?|s3|hf):\/\//i.test(input)
+export const isRemote = (input: string): boolean => /^(?:https?|s3|gs|hf):\/\//i.test(input)
 
 type Open = (address: string, options?: RemoteOptions, hint?: OpenHint) => Promise<ByteSource>
 
 /** An address typed by the user, of whatever kind. */
 export const openAddress: Open = async (address, ...args) => {
-  if (/^s3:/i.test(address)) return (await import('./open-s3.js')).openS3(address, ...args)
+  if (/^(?:s3|gs):/i.test(address)) return (await import('./open-s3.js')).openS3(address, ...args)
   const { hubAddress, openHub } = await import('./open-hub.js')
   const repository = hubAddress(address)
   return repository ? openHub(repository, args[0]) : openRemote(address, ...args)

@@ -18,6 +18,24 @@ export async function s3Settings(env: NodeJS.ProcessEnv = process.env): Promise<
   }
 }
 
+/**
+ * The keys for Google's store that work with signatures like those of S3. They have names of their own, as in `gsutil`: keys of AWS are not
+ * Google's business.
+ */
+export async function googleSettings(env: NodeJS.ProcessEnv = process.env): Promise<S3Options> {
+  return {
+    endpoint: env.STORAGE_EMULATOR_HOST || undefined,
+    credentials: async () => {
+      const file = await textOf(env.BOTO_CONFIG || join(homedir(), '.boto'))
+      const { gs_access_key_id, gs_secret_access_key } = sectionOf(file, ['Credentials'])
+      return credentialsIn({
+        aws_access_key_id: env.GS_ACCESS_KEY_ID || (gs_access_key_id ?? ''),
+        aws_secret_access_key: env.GS_SECRET_ACCESS_KEY || (gs_secret_access_key ?? ''),
+      })
+    },
+  }
+}
+
 async function findCredentials(env: NodeJS.ProcessEnv): Promise<S3Credentials | undefined> {
   const fromEnvironment = credentialsIn({
     aws_access_key_id: env.AWS_ACCESS_KEY_ID ?? '',

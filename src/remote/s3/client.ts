@@ -6,7 +6,7 @@ import { readText } from '../body.js'
 import { remoteCodes } from '../codes.js'
 import { answerTo, defaultIdleTimeout, nameOf, type RequestSettings, StatusError } from '../request.js'
 import { withRetries } from '../retry.js'
-import { encodeKey, nameOfObject } from './address.js'
+import { encodeKey, nameOfObject, type StoreScheme } from './address.js'
 import { textOf } from './answers.js'
 
 /** What requests to a bucket are signed with. */
@@ -26,6 +26,8 @@ export interface S3Options extends Omit<RequestSettings, 'headers' | 'nameOf'> {
   readonly uploadRate?: number | undefined
   /** SHA-256 of the body of a request, where the host has a faster way than the one of every platform. */
   readonly sha256?: ((bytes: Uint8Array<ArrayBuffer>) => Uint8Array) | undefined
+  /** How addresses of the store begin: `gs` is the one of Google. Default: s3. */
+  readonly scheme?: StoreScheme | undefined
   /** A store other than AWS. The bucket is the first part of the path there. */
   readonly endpoint?: string | undefined
 }
@@ -52,6 +54,8 @@ const maxError = 1 << 16
 /** Stores refuse requests whose clock is a quarter of an hour off; well below that, it is not the reason. */
 const maxSkew = 300_000
 
+const googleHost = 'storage.googleapis.com'
+
 export class S3Client {
   readonly bucket: string
   readonly settings: RequestSettings
@@ -70,7 +74,7 @@ export class S3Client {
     this.#options = options
     // Browsers refuse their `fetch` as a method of something else.
     this.#send = options.fetch ?? ((input, init) => fetch(input, init))
-    this.#region = options.region ?? 'us-east-1'
+    this.#region = options.region ?? (options.scheme === 'gs' ? 'auto' : 'us-east-1')
     this.#base = this.#baseIn(this.#region)
     this.#firstBase = this.#base.href
     this.settings = {
@@ -80,9 +84,22 @@ export class S3Client {
     }
   }
 
+  /**
+   * Google's store copies no ranges, and takes no conditions for what is written: it knows them under names that cannot be mixed with those of
+   * S3 in one request.
+   */
+  get isGoogle(): boolean {
+    return this.#options.scheme === 'gs' || this.#base.host === googleHost
+  }
+
+  /** How an object is called. */
+  nameOfKey(key: string): string {
+    return nameOfObject({ scheme: this.#options.scheme ?? 's3', bucket: this.bucket, key })
+  }
+
   /** Identifies the store: objects of one store can be copied without being fetched. */
   get store(): string {
-    return this.#options.endpoint ?? 'aws'
+    return this.#options.endpoint ?? (this.#options.scheme === 'gs' ? googleHost : 'aws')
   }
 
   /** The same store, asked for another bucket. */
@@ -111,10 +128,7 @@ export class S3Client {
 
   readonly nameOf = (url: URL): string => {
     if (!url.href.startsWith(this.#firstBase)) return nameOf(url, {})
-    return nameOfObject({
-      bucket: this.bucket,
-      key: decodeURIComponent(url.pathname.slice(new URL(this.#firstBase).pathname.length)),
-    })
+    return this.nameOfKey(decodeURIComponent(url.pathname.slice(new URL(this.#firstBase).pathname.length)))
   }
 
   /** Sends a request that has a short answer, again if it fails in a way that may pass. Statuses in `allowed` are not errors. */
@@ -135,7 +149,7 @@ export class S3Client {
 
   /** AWS names the bucket in the host, unless a certificate could not cover that; other stores in the path. */
   #baseIn(region: string): URL {
-    const { endpoint } = this.#options
+    const { scheme, endpoint = scheme === 'gs' ? `https://${googleHost}` : undefined } = this.#options
     const { bucket } = this
     if (endpoint !== undefined) {
       if (!URL.canParse(endpoint) || !/^https?:$/.test(new URL(endpoint).protocol))

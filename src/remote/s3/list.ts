@@ -1,7 +1,6 @@
 // The objects below a prefix.
 import { failWith } from '../../errors/index.js'
 import { remoteCodes } from '../codes.js'
-import { nameOfObject } from './address.js'
 import { decodeKey, elementsOf, textOf } from './answers.js'
 import type { S3Client } from './client.js'
 
@@ -52,7 +51,7 @@ export async function listObjects(
       textOf(text, 'IsTruncated') === 'true' ? textOf(text, 'NextContinuationToken') : undefined
     if (objects.length > maxObjects || (next !== undefined && next === token)) {
       const message = `it has more than ${Math.min(objects.length, maxObjects)} objects, or its list never ends`
-      failWith(remoteCodes['too-large'], { file: nameOfObject({ bucket: client.bucket, key: prefix }), message })
+      failWith(remoteCodes['too-large'], { file: client.nameOfKey(prefix), message })
     }
     token = next
   }

@@ -18,19 +18,19 @@ export async function openObject(
 ): Promise<ByteSource> {
   const { bucket, store } = client
   const source = await HttpSource.open(client.urlOf(key).href, { ...options, ...client.settings }, hint)
-  const name = nameOfObject({ bucket, key })
+  const name = client.nameOfKey(key)
   const { etag } = source
   const open = (other: string, hint?: OpenHint) => openObject(client, other, options, { hint })
   return withSurroundings(source, {
     name,
     path: key,
     folder,
-    stored: etag === undefined ? undefined : { store, bucket, key, etag },
+    stored: etag === undefined || client.isGoogle ? undefined : { store, bucket, key, etag },
     open,
     async openNamed(address, hint) {
       if (!isS3Address(address)) return undefined
       const other = parseS3Address(address)
-      return other.bucket === bucket ? open(other.key, hint) : undefined
+      return client.nameOfKey(other.key) === nameOfObject(other) ? open(other.key, hint) : undefined
     },
   })
 }
@@ -60,5 +60,5 @@ export async function assertSameObject(
   const now = await headObject(client, key, signal)
   if (now?.etag === etag) return
   const message = now ? 'its version is another one now' : 'it was removed'
-  failWith(remoteCodes.changed, { file: nameOfObject({ bucket, key }), message })
+  failWith(remoteCodes.changed, { file: client.forBucket(bucket).nameOfKey(key), message })
 }

@@ -10,7 +10,6 @@ import {
   type Transfer,
 } from '../../bytes/index.js'
 import { failWith, ioCodes } from '../../errors/index.js'
-import { nameOfObject } from './address.js'
 import type { S3Client } from './client.js'
 import { digestOfPlan, type UploadLedger } from './ledger.js'
 import { Limiter } from './limiter.js'
@@ -73,7 +72,7 @@ export class S3Sink implements ByteSink {
   #isFinished = false
 
   private constructor(key: string, shared: Shared) {
-    this.name = nameOfObject({ bucket: shared.client.bucket, key })
+    this.name = shared.client.nameOfKey(key)
     this.#key = key
     this.#shared = shared
     const { parallel = 4 } = shared.options

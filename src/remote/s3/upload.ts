@@ -2,7 +2,7 @@
 // that may pass. Bodies are sent with their digest, which the store compares: no part arrives damaged.
 import { failWith } from '../../errors/index.js'
 import { remoteCodes } from '../codes.js'
-import { encodeKey, nameOfObject } from './address.js'
+import { encodeKey } from './address.js'
 import { elementsOf, escapeXml, textOf } from './answers.js'
 import type { S3Client, S3Request } from './client.js'
 import { headObject } from './object.js'
@@ -55,7 +55,10 @@ export async function copyPart(
   const timeout = client.timeoutFor({ copies: true })
   const answer = await client.request({ method: 'PUT', key, query, headers, timeout }, signal, [412])
   if (answer.status === 412)
-    failWith(remoteCodes.changed, { file: nameOfObject(object), message: 'it changed while it was copied' })
+    failWith(remoteCodes.changed, {
+      file: client.forBucket(object.bucket).nameOfKey(object.key),
+      message: 'it changed while it was copied',
+    })
   return textOf(answer.text, 'ETag') ?? refuse(client, key, `the store did not confirm the copy of part ${number}`)
 }
 
@@ -101,7 +104,7 @@ export async function completeUpload(
   const parts = etags.map((etag, i) => `<Part><PartNumber>${i + 1}</PartNumber><ETag>${escapeXml(etag)}</ETag></Part>`)
   const xml = `<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`
   const body = new TextEncoder().encode(xml) as Uint8Array<ArrayBuffer>
-  const headers: Record<string, string> = isNew ? onlyNew : {}
+  const headers: Record<string, string> = isNew && !client.isGoogle ? onlyNew : {}
   const timeout = client.timeoutFor({ copies: true })
   const request = { method: 'POST', key, query: { uploadId: upload }, headers, timeout } as const
   const { status } = await client.request(await withBody(client, request, body), signal, [404, 412])
@@ -126,7 +129,7 @@ export async function putObject(
   isNew: boolean,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const request: S3Request = { method: 'PUT', key, headers: isNew ? onlyNew : {} }
+  const request: S3Request = { method: 'PUT', key, headers: isNew && !client.isGoogle ? onlyNew : {} }
   const { status } = await client.request(await withBody(client, request, body), signal, [412])
   return status !== 412
 }
@@ -138,5 +141,5 @@ async function withBody(client: S3Client, request: S3Request, body: Uint8Array<A
 }
 
 function refuse(client: S3Client, key: string, message: string): never {
-  return failWith(remoteCodes['bad-answer'], { file: nameOfObject({ bucket: client.bucket, key }), message })
+  return failWith(remoteCodes['bad-answer'], { file: client.nameOfKey(key), message })
 }

@@ -1,4 +1,4 @@
-// An object store on loopback that plays AWS or Ceph where they differ, checks signatures, counts what moves, and fails on request.
+// An object store on loopback that plays AWS, Ceph or Google's where they differ, checks signatures, counts what moves, and fails on request.
 import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -53,7 +53,7 @@ export interface Seen {
 }
 
 export interface S3Server {
-  kind: 'aws' | 'ceph'
+  kind: 'aws' | 'ceph' | 'google'
   region: string
   /** The clock of the store, in milliseconds before ours. */
   behind: number
@@ -149,6 +149,7 @@ async function answer(state: S3Server, bucket: string, request: IncomingMessage,
   try {
     failAs(fault)
     await checkSignature(state, request, url, body)
+    if (state.kind === 'google') refuseForeign(request)
     if (asked !== bucket) throw new Refusal(404, 'NoSuchBucket')
     const call = { state, request, response, url, key, body, seen, fault }
     operations[seen.operation](fault === 'lost-answer' ? { ...call, response: deaf } : call)
@@ -171,6 +172,13 @@ function allow(origin: string, response: ServerResponse): void {
 
 /** Nothing of what is said reaches anybody. */
 const deaf = { writeHead: () => deaf, end: () => deaf, write: () => true } as unknown as ServerResponse
+
+/** What Google's store does not know from S3. */
+function refuseForeign({ method, headers }: IncomingMessage): void {
+  if (headers['x-amz-copy-source'] !== undefined) throw new Refusal(501, 'NotImplemented')
+  if (method !== 'GET' && method !== 'HEAD' && headers['if-none-match'] !== undefined)
+    throw new Refusal(400, 'InvalidArgument')
+}
 
 function failAs(fault: Fault | undefined): void {
   if (fault === '500') throw new Refusal(500, 'InternalError')

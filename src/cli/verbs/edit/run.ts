@@ -84,7 +84,7 @@ export default async function edit(context: Context, inputs: readonly string[], 
 }
 
 /** An object is replaced by its edited copy, most of which the store makes by itself. */
-const isObject = (input: string): boolean => /^s3:/i.test(input)
+const isObject = (input: string): boolean => /^(?:s3|gs):/i.test(input)
 
 /** An edit that was interrupted is undone first, whether or not there is another one to make. */
 async function recover({ console }: Context, input: string): Promise<boolean> {
