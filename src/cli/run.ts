@@ -35,6 +35,9 @@ export async function execute(
   signal: AbortSignal,
 ): Promise<Status> {
   if (args[0] === completeWord) return printCompletions(args.slice(1), console)
+  // A name and password, or a signature.
+  if (args.some((word) => /https?:\/\/.*[@?]/i.test(word)))
+    console.secrets = (await import('../kit-node.js')).secretsOf(args)
   const { verb, formatFlags } = await findVerb(args)
   // `help nosuch` is the same mistake as `nosuch`, and gets the same suggestion.
   const words = args[0] === 'help' && args.length > 1 && !verb ? args.slice(1) : args

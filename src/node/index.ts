@@ -1,4 +1,5 @@
 export type { JobRequest } from '../jobs/make-job.js'
+export { secretsOf } from '../remote/shown-address.js'
 export { openPool, type PoolOptions } from '../threads/node/pool.js'
 export { type BomOptions, billOfMaterials } from './bom.js'
 export { type Fetched, fetchFiles, filesAt, type RemoteFile } from './fetch/index.js'

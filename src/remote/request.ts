@@ -3,6 +3,7 @@
 import { decodeUtf8, encodeUtf8 } from '../bytes/index.js'
 import { failWith } from '../errors/index.js'
 import { remoteCodes } from './codes.js'
+import { shownAddress } from './shown-address.js'
 
 export interface RequestSettings {
   /** Headers of the caller, such as Authorization. Never sent to an origin other than the one the user typed. */
@@ -29,11 +30,7 @@ export interface RangeAnswer {
 
 /** How an address is called in messages. */
 export const nameOf = (url: URL, settings: Pick<RequestSettings, 'nameOf'>): string =>
-  settings.nameOf?.(url) ?? url.href.replace(secretParameter, '$1hidden')
-
-/** Signed addresses are as good as a password until they expire. */
-const secretParameter =
-  /([?&](?:x-(?:amz|goog)-(?:signature|credential|security-token)|signature|sig|policy|key-pair-id|[a-z_]*token)=)[^&#]*/gi
+  settings.nameOf?.(url) ?? shownAddress(url.href)
 
 /** Credentials in the address are sent as a header: `fetch` does not accept them, and messages must not show them. */
 export function parseAddress(

@@ -54,6 +54,8 @@ export class Console {
   tables: TableChoice = {}
   #quiet = false
   #hasBlock = false
+  /** What must not be printed, whatever it is part of, and what is printed in its place. */
+  secrets: ReadonlyMap<string, string> = new Map()
   #sinceTurn = 0
 
   constructor(stdout: Stream = process.stdout, stderr: Stream = process.stderr) {
@@ -105,10 +107,16 @@ export class Console {
     return this.isTerminal ? maxRowsOnTerminal : Number.POSITIVE_INFINITY
   }
 
+  #withoutSecrets(text: string): string {
+    let shown = text
+    for (const [secret, instead] of this.secrets) shown = shown.replaceAll(secret, instead)
+    return shown
+  }
+
   /** Waits while the reader is slower than we are, so that output does not pile up in memory. */
   async write(text: string): Promise<void> {
     if (this.isTerminal) this.progress.finish()
-    const hasRoom = this.#stdout.write(text)
+    const hasRoom = this.#stdout.write(this.#withoutSecrets(text))
     if (!hasRoom) await once(this.#stdout, 'drain')
     this.#sinceTurn += text.length
     if (this.#sinceTurn < turnAfter) return
@@ -118,7 +126,7 @@ export class Console {
 
   writeError(text: string): void {
     this.progress.finish()
-    this.#stderr.write(text)
+    this.#stderr.write(this.#withoutSecrets(text))
   }
 
   async print(lines: Iterable<string>): Promise<void> {
