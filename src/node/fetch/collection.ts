@@ -46,7 +46,8 @@ async function filesOfRepository(address: HubAddress, options: RemoteOptions): P
         size: size ?? (await sizeOf(() => repository.open(path))),
         version: sha256 ?? repository.revision,
         ...(sha256 !== undefined && { digest: { algorithm: 'sha256', hex: sha256 } }),
-        open: () => repository.open(path),
+        // What has no digest is small.
+        open: () => (sha256 === undefined ? repository.open(path) : (repository.openWhole ?? repository.open)(path)),
       }
     }),
   )

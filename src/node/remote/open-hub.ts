@@ -10,6 +10,7 @@ import { findRepository, type Repository } from '../../remote/hub/repository.js'
 import { remoteCodes } from '../../remote/index.js'
 import { FileSource } from '../files/file-source.js'
 import { guardFor, type RemoteOptions, storeFor } from './open-remote.js'
+import { throughXet } from './xet.js'
 
 /** The origin of the hub. */
 const hubOrigin = (): string => (process.env.HF_ENDPOINT || defaultHub).replace(/\/+$/, '')
@@ -31,13 +32,14 @@ export async function repositoryAt(
   if (isOffline()) return cachedRepository(address)
   const hub = hubOrigin()
   const token = await findToken()
+  const requests = guardFor(new URL(hub))
   const found = await findRepository(
     address,
     {
       ...storeFor(options),
       hub,
       headers: { ...(token !== undefined && { Authorization: `Bearer ${token}` }), ...options.headers },
-      ...guardFor(new URL(hub)),
+      ...requests,
     },
     wanted,
   )
@@ -45,6 +47,9 @@ export async function repositoryAt(
   return {
     ...found,
     open: async (path, hint) => (await openCached(join(snapshot, path))) ?? found.open(path, hint),
+    openWhole: async (path) =>
+      (await openCached(join(snapshot, path))) ??
+      throughXet(await found.open(path), { place: found, path, hub, token, requests }),
   }
 }
 

@@ -27,6 +27,8 @@ export interface Repository extends Omit<HubAddress, 'path'> {
   readonly revision: string
   readonly files: readonly HubFile[]
   open(path: string, hint?: OpenHint): Promise<ByteSource>
+  /** The same for a file that will be read from its start to its end, where the host has another way for that. */
+  openWhole?(path: string): Promise<ByteSource>
 }
 
 /** A list of a hundred thousand files has about this size. */
