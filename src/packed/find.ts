@@ -3,27 +3,36 @@ import { configOf } from '../content/model-names.js'
 import type { Model, Tensor } from '../model/index.js'
 import type { PackedWeight, Scheme } from './scheme.js'
 import { awq } from './schemes/awq.js'
+import { awqGemv, awqGemvFast } from './schemes/awq-gemv.js'
 import { bitsandbytes4 } from './schemes/bitsandbytes.js'
 import { compressedInt } from './schemes/compressed-int.js'
-import { compressedNvfp4, modeloptNvfp4, mxfp4 } from './schemes/fp4.js'
+import { compressedMxfp4, compressedNvfp4, modeloptNvfp4, mxfp4, quarkMxfp4 } from './schemes/fp4.js'
 import { gptq } from './schemes/gptq.js'
+import { marlin } from './schemes/marlin.js'
 import { mlx } from './schemes/mlx.js'
+import { mlxFloats } from './schemes/mlx-floats.js'
 import { bitsandbytesInt8, compressedInt8, fp8Blocks, fp8Rows } from './schemes/scaled.js'
 import { methodOf, packingSettings, type Settings } from './settings.js'
 
 /** A new scheme is a file and a line here. */
 const schemes: readonly Scheme[] = [
   gptq,
+  ...marlin,
   awq,
+  awqGemv,
+  awqGemvFast,
   compressedInt,
   compressedNvfp4,
+  compressedMxfp4,
   modeloptNvfp4,
+  quarkMxfp4,
   mxfp4,
   ...bitsandbytes4,
   bitsandbytesInt8,
   mlx,
+  mlxFloats,
   fp8Blocks,
-  fp8Rows,
+  ...fp8Rows,
   compressedInt8,
 ]
 
@@ -56,8 +65,9 @@ export async function packingOf(model: Model, signal?: AbortSignal): Promise<Pac
 export function findPacking(tensors: readonly Tensor[], settings: Settings): Packing {
   const possible = schemes.filter((scheme) => scheme.isIn(settings))
   const none: Packing = { weights: [], unused: new Set() }
-  if (possible.length === 0 || !tensors.some(({ name }) => possible.some((scheme) => isMarked(name, scheme))))
-    return none
+  // Most models are not packed, and can have very many tensors.
+  const marks = [...new Set(possible.flatMap(({ names }) => Object.values(names.beside)))]
+  if (!tensors.some(({ name }) => marks.some((mark) => name.endsWith(mark)))) return none
   const byName = new Map(tensors.map((tensor) => [tensor.name, tensor]))
   const weights = tensors.flatMap((codes) => {
     for (const scheme of possible) {
@@ -70,10 +80,6 @@ export function findPacking(tensors: readonly Tensor[], settings: Settings): Pac
   const unused = tensors.flatMap(({ name }) => (endings.some((ending) => name.endsWith(ending)) ? [name] : []))
   return { weights, unused: new Set(unused) }
 }
-
-/** Most models are not packed, and can have very many tensors. */
-const isMarked = (name: string, { names }: Scheme): boolean =>
-  Object.values(names.beside).some((ending) => name.endsWith(ending))
 
 function weightOf(
   codes: Tensor,

@@ -22,6 +22,13 @@ export function packingSettings(config: Settings | undefined): Settings {
 export const methodOf = ({ quant_method: method }: Settings): string | undefined =>
   typeof method === 'string' ? method.toLowerCase() : undefined
 
+/** Whether weights have the layout of this library. AutoRound packs them in the layouts of others, and names which. */
+export function usesLayout(settings: Settings, library: 'gptq' | 'awq'): boolean {
+  const method = methodOf(settings)
+  if (method !== 'auto-round' && method !== 'intel/auto-round') return method === library
+  return String(settings.packing_format ?? 'gptq').includes(library)
+}
+
 export function wholeNumber(settings: Settings, key: string): number | undefined {
   const value = settings[key]
   return typeof value === 'number' && Number.isSafeInteger(value) ? value : undefined

@@ -92,6 +92,81 @@ export function awqTensors(stem: string, weight: Codes): Tensor[] {
   ]
 }
 
+/** Rows in order; rows of zero points and scales have room for `width` groups. */
+export function awqGemvTensors(stem: string, weight: Codes, width: number): Tensor[] {
+  const { rows, groups } = weight
+  const { words, packed } = packedRows(weight)
+  const padded = (list: readonly number[], row: number): number[] =>
+    range(width).map((g) => (g < groups ? list[row * groups + g]! : 0))
+  const zeros = range(rows).flatMap((r) => [...packBits(padded(weight.zeros, r), 4)])
+  const scales = range(rows).flatMap((r) => padded(weight.scales, r))
+  return [
+    tensorOf(`${stem}.qweight`, 'i32', [rows, words], packed),
+    tensorOf(`${stem}.qzeros`, 'i32', [rows, width / 8], Uint32Array.from(zeros)),
+    tensorOf(`${stem}.scales`, 'f32', [rows, width], Float32Array.from(scales)),
+  ]
+}
+
+/** Four rows of 64 columns at a time. Of 32 columns the first of each eight comes first, and every other of those. */
+export function awqGemvFastTensors(stem: string, weight: Codes, width: number): Tensor[] {
+  const { rows, columns, groups, codes } = weight
+  const pairs = range(4).flatMap((pair) => range(4).map((eight) => eight * 8 + pair * 2))
+  const order = range(4).flatMap((pair) =>
+    [0, 1].flatMap((second) => pairs.slice(pair * 4, pair * 4 + 4).map((at) => at + second)),
+  )
+  const stored = range(rows / 4).flatMap((four) =>
+    range(columns / 64).flatMap((block) =>
+      range(4).flatMap((r) =>
+        range(64).map((c) => codes[(four * 4 + r) * columns + block * 64 + (c & 32) + order[c % 32]!]!),
+      ),
+    ),
+  )
+  const across = (value: (at: number) => number): Float32Array =>
+    Float32Array.from(range(width * rows), (i) => {
+      const [group, row] = [Math.floor(i / rows), i % rows]
+      return group < groups ? value(row * groups + group) : 0
+    })
+  const offset = (at: number): number => -weight.scales[at]! * weight.zeros[at]!
+  return [
+    tensorOf(`${stem}.qweight`, 'i16', [rows / 4, columns], packBits(stored, 4)),
+    tensorOf(
+      `${stem}.scales`,
+      'f32',
+      [width, rows],
+      across((at) => weight.scales[at]!),
+    ),
+    tensorOf(`${stem}.scaled_zeros`, 'f32', [width, rows], across(offset)),
+  ]
+}
+
+/** Which of 64 × 16 codes a word holds: that of thread `word / 4` for block `word % 4`. Codes are numbered row of B first. */
+const marlinOrder: readonly number[] = range(128).flatMap((word) => {
+  const [thread, block] = [word >> 2, word & 3]
+  const down = [0, 1, 8, 9].map((each) => each + 2 * (thread % 4))
+  const inOrder = [0, 8].flatMap((half) => down.map((k) => k * 64 + block * 16 + half + (thread >> 2)))
+  return awqOrder.map((each) => inOrder[each]!)
+})
+
+/** Zero points are 8. Columns are a multiple of 16, rows of 64. */
+export function marlinTensors(names: readonly [codes: string, scales: string], weight: Codes): Tensor[] {
+  const { rows, columns, groups, codes } = weight
+  const stored = range(columns / 16).flatMap((tile) =>
+    range(rows / 64).flatMap((part) =>
+      marlinOrder.map((at) => codes[(part * 64 + (at % 64)) * columns + tile * 16 + (at >> 6)]!),
+    ),
+  )
+  const grouped = range(64).map((i) => (i >> 3) + 8 * (i % 8))
+  const single = range(64).map((i) => (i & 32) + 2 * ((i & 31) >> 3) + [0, 1, 8, 9, 16, 17, 24, 25][i % 8]!)
+  const order = groups === 1 ? single : grouped
+  const scales = range(groups).flatMap((g) =>
+    range(rows).map((i) => weight.scales[((i & ~63) + order[i % 64]!) * groups + g]!),
+  )
+  return [
+    tensorOf(names[0], 'i32', [columns / 16, rows * 2], packBits(stored, 4)),
+    tensorOf(names[1], 'f32', [groups, rows], Float32Array.from(scales)),
+  ]
+}
+
 /** Rows of any length, padded to words; zero points packed along rows. */
 export function compressedTensors(stem: string, weight: Codes): Tensor[] {
   const { rows, columns, groups } = weight

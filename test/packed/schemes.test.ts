@@ -3,10 +3,13 @@ import { describe, expect, it } from 'vitest'
 import { findPacking, readPayload, TareError, type Tensor, unpackWeight } from '../../src/kit.js'
 import { whereBitsDiffer } from '../support/numbers.js'
 import {
+  awqGemvFastTensors,
+  awqGemvTensors,
   awqTensors,
   type Codes,
   compressedTensors,
   gptqTensors,
+  marlinTensors,
   mlxTensors,
   packBits,
   tensorOf,
@@ -85,6 +88,97 @@ describe('packed whole numbers', () => {
     )
   })
 
+  it('AWQ for gemv kernels, with room for more groups than there are', async () => {
+    const settings = { quant_method: 'awq', bits: 4, group_size: 64 }
+    await fc.assert(
+      fc.asyncProperty(codesOf({ bits: 4, rows: 8, groups: 3, size: 64, isSorted: true }), async (weight) => {
+        const gemv = await decode(awqGemvTensors('m', weight, 16), { ...settings, version: 'gemv' })
+        await expectValues(gemv, [8, 192], valuesOf(weight, affine))
+        const fast = await decode(awqGemvFastTensors('m', weight, 8), { ...settings, version: 'gemv_fast' })
+        const offset = (scale: number, zero: number): number => Math.fround(-scale * zero)
+        await expectValues(
+          fast,
+          [8, 192],
+          valuesOf(weight, (code, scale, zero) => code * Math.fround(scale) + offset(scale, zero)),
+        )
+      }),
+      runs,
+    )
+  })
+
+  it.each([1, 2])('GPTQ and AWQ for Marlin kernels, with %i groups', async (groups) => {
+    await fc.assert(
+      fc.asyncProperty(codesOf({ bits: 4, rows: 128, groups, size: 32, isSorted: true }), async (weight) => {
+        const values = valuesOf(weight, (code, scale) => scale * (code - 8))
+        const group_size = groups === 1 ? -1 : 32
+        for (const settings of [
+          { quant_method: 'gptq', bits: 4, group_size, checkpoint_format: 'marlin' },
+          { quant_method: 'gptq', bits: 4, group_size, is_marlin_format: true },
+          { quant_method: 'marlin', group_size },
+        ])
+          await expectValues(await decode(marlinTensors(['m.B', 'm.s'], weight), settings), [128, 32 * groups], values)
+        const awq = { quant_method: 'awq', bits: 4, group_size, version: 'marlin' }
+        const tensors = marlinTensors(['m.qweight', 'm.scales'], weight)
+        await expectValues(await decode(tensors, awq), [128, 32 * groups], values)
+      }),
+      { numRuns: 10 },
+    )
+  })
+
+  it.each([2, 3, 4, 8])('GPTQ and AWQ of %i bits without a configuration, by their shapes', async (bits) => {
+    const weights = codesOf({ bits, rows: 32, groups: 3, size: 32, isSorted: true })
+    await fc.assert(
+      fc.asyncProperty(weights, async (weight) => {
+        const values = valuesOf(weight, affine)
+        await expectValues(await decode(gptqTensors('m', weight), {}), [32, 96], values)
+        const dynamic = { quant_method: 'gptq', bits: 6, group_size: 7, dynamic: { m: { bits, group_size: 32 } } }
+        await expectValues(await decode(gptqTensors('m', weight), dynamic), [32, 96], values)
+        const round = { quant_method: 'auto-round', packing_format: 'auto_round:auto_gptq', bits, group_size: 32 }
+        await expectValues(await decode(gptqTensors('m', weight), round), [32, 96], values)
+        if (bits !== 4) return
+        await expectValues(await decode(awqTensors('m', weight), {}), [32, 96], values)
+        const other = { ...round, packing_format: 'auto_round:auto_awq' }
+        await expectValues(await decode(awqTensors('m', weight), other), [32, 96], values)
+      }),
+      runs,
+    )
+  })
+
+  it('compressed-tensors with zero points that are not packed', async () => {
+    const weights = codesOf({ bits: 4, rows: 5, groups: 3, size: 8, isSorted: true })
+    const group_0 = { weights: { num_bits: 4, type: 'int', group_size: 8 } }
+    await fc.assert(
+      fc.asyncProperty(weights, async (weight) => {
+        const signed = Int8Array.from(weight.zeros, (zero) => zero - 8)
+        const zeros = tensorOf('m.weight_zero_point', 'i8', [5, 3], new Uint8Array(signed.buffer))
+        const tensors = compressedTensors('m', weight).map((each) => (each.name === zeros.name ? zeros : each))
+        const settings = { quant_method: 'compressed-tensors', config_groups: { group_0 } }
+        await expectValues(await decode(tensors, settings), [5, 24], valuesOf(weight, affine))
+      }),
+      runs,
+    )
+  })
+
+  it('compressed-tensors whose groups differ in width, told apart by their shapes', async () => {
+    const group = (num_bits: number, group_size: number) => ({ weights: { num_bits, type: 'int', group_size } })
+    const config_groups = { a: group(4, 16), b: group(8, 16), c: group(3, 8) }
+    const settings = { quant_method: 'compressed-tensors', config_groups }
+    for (const [bits, size] of [
+      [4, 16],
+      [8, 16],
+      [3, 8],
+    ] as const) {
+      const weights = codesOf({ bits, rows: 5, groups: 4, size, isSorted: true })
+      await fc.assert(
+        fc.asyncProperty(weights, async (weight) => {
+          const tensor = await decode(compressedTensors('m', weight), settings)
+          await expectValues(tensor, [5, 4 * size], valuesOf(weight, affine))
+        }),
+        { numRuns: 5 },
+      )
+    }
+  })
+
   it.each([2, 3, 4, 8])('compressed-tensors of %i bits, with rows that end within a word', async (num_bits) => {
     const weights = codesOf({ bits: num_bits, rows: 7, groups: 3, size: 8, isSorted: true }, 3)
     const group_0 = { weights: { num_bits, type: 'int', group_size: 8 } }
@@ -141,7 +235,6 @@ describe('scales for blocks', () => {
   })
 
   it('of NVFP4 as ModelOpt stores it', async () => {
-    const e2m1 = [0, 0.5, 1, 1.5, 2, 3, 4, 6, -0, -0.5, -1, -1.5, -2, -3, -4, -6]
     const codes = Array.from({ length: 64 }, (_, i) => (i * 7) % 16)
     const scales = Uint8Array.of(0x38, 0x40, 0x30, 0x48)
     const tensor = await decode(
@@ -161,21 +254,99 @@ describe('scales for blocks', () => {
     )
   })
 
+  it.each([
+    ['m.weight', 'm.weight_scale', [6], { quant_method: 'quark' }],
+    ['m.weight', 'm.weight_scale', [6, 1], { quant_method: 'fbgemm_fp8' }],
+    ['m.weight', 'm.weight_scale', [], {}],
+    ['m.weight', 'm.scale_weight', [1], {}],
+    ['m.weight', 'm.qscale_weight', [], {}],
+    ['m.weight', 'm.weight_scale_inv', [2, 3], {}],
+    ['m.weight', 'm.scale', [2, 3], { quant_method: 'fp8', weight_block_size: [3, 4] }],
+    [
+      'm.weight',
+      'm.weight_scale',
+      [2, 3],
+      { quant_method: 'compressed-tensors', config_groups: { a: { weights: { block_structure: '3x4' } } } },
+    ],
+    ['m', 'm_scale', [1, 12], { quant_method: 'fbgemm_fp8' }],
+  ] as const)('of %s are %s of shape %j', async (name, scaleName, shape, settings) => {
+    const [rows, columns] = [6, 12]
+    const codes = bytes(rows * columns)
+    const [down = 1, across = 1] = shape.length === 1 ? [shape[0], 1] : shape
+    const scales = Float32Array.from({ length: down * across }, (_, i) => (i + 1) / 7)
+    const tensors = [
+      tensorOf(name, 'f8_e4m3', [rows, columns], codes),
+      tensorOf(scaleName, 'f32', shape, scales),
+      tensorOf('m.input_scale', 'f32', [], Float32Array.of(3)),
+    ]
+    const { weights } = findPacking(tensors, settings)
+    expect(weights.map((weight) => [weight.name, weight.scheme.id])).toEqual([[name, 'fp8']])
+    const values = [...e4m3(codes)].map((value, i) => {
+      const [row, column] = [Math.floor(i / columns), i % columns]
+      return value * scales[Math.floor((row * down) / rows) * across + Math.floor((column * across) / columns)]!
+    })
+    await expectValues(await unpackWeight(weights[0]!), [rows, columns], values)
+  })
+
+  const power = (code: number): number => 2 ** (code - 127)
+  const e2m1 = [0, 0.5, 1, 1.5, 2, 3, 4, 6, -0, -0.5, -1, -1.5, -2, -3, -4, -6]
+
+  it('that are powers of two, of MXFP4 and MXFP8', async () => {
+    const codes = Array.from({ length: 128 }, (_, i) => (i * 7 + (i >> 4)) % 16)
+    const scales = Uint8Array.of(120, 127, 130, 100)
+    const values = codes.map((code, i) => e2m1[code]! * power(scales[i >> 5]!))
+    const packed = tensorOf('m.weight_packed', 'u8', [2, 32], packBits(codes, 4))
+    const scale = tensorOf('m.weight_scale', 'u8', [2, 2], scales)
+    await expectValues(await decode([packed, scale], { quant_method: 'compressed-tensors' }), [2, 64], values)
+    const weight = tensorOf('m.weight', 'u8', [2, 32], packBits(codes, 4))
+    await expectValues(await decode([weight, scale], { quant_method: 'quark' }), [2, 64], values)
+    const words = tensorOf('m.weight', 'u32', [2, 8], packBits(codes, 4))
+    const mlxScales = tensorOf('m.scales', 'u8', [2, 2], scales)
+    const settings = { group_size: 32, bits: 4, mode: 'mxfp4' }
+    await expectValues(await decode([words, mlxScales], settings), [2, 64], values)
+    const floats = bytes(128)
+    const small = [...e4m3(floats)].map((value, i) => value * power(scales[i >> 5]!))
+    const mxfp8 = [tensorOf('m.weight', 'u32', [2, 16], floats), mlxScales]
+    await expectValues(await decode(mxfp8, { group_size: 32, bits: 8, mode: 'mxfp8' }), [2, 64], small)
+    const rows = [tensorOf('m.weight', 'f8_e4m3', [2, 64], floats), scale]
+    const group_0 = { weights: { num_bits: 8, type: 'float', group_size: 32 } }
+    const compressed = { quant_method: 'compressed-tensors', config_groups: { group_0 } }
+    await expectValues(await decode(rows, compressed), [2, 64], small)
+  })
+
+  it('of NVFP4 as MLX stores it, where single modules have a mode of their own', async () => {
+    const codes = Array.from({ length: 64 }, (_, i) => (i * 5) % 16)
+    const scales = Uint8Array.of(0x38, 0x40, 0x30, 0x48)
+    const tensors = [
+      tensorOf('m.weight', 'u32', [2, 4], packBits(codes, 4)),
+      tensorOf('m.scales', 'u8', [2, 2], scales),
+    ]
+    const values = codes.map((code, i) => e2m1[code]! * e4m3(scales)[i >> 4]!)
+    const settings = { group_size: 64, bits: 4, m: { group_size: 16, bits: 4, mode: 'nvfp4' } }
+    await expectValues(await decode(tensors, settings), [2, 32], values)
+  })
+
   it('of bitsandbytes without coded scales', async () => {
     const map = Float32Array.from({ length: 16 }, (_, i) => (i - 7) / 8)
     const codes = bytes(64)
     const state = new TextEncoder().encode(JSON.stringify({ blocksize: 64, shape: [4, 32] }))
-    const tensor = await decode(
-      [
-        tensorOf('m.weight', 'u8', [64, 1], codes),
-        tensorOf('m.weight.absmax', 'f32', [2], Float32Array.of(3, 5)),
-        tensorOf('m.weight.quant_map', 'f32', [16], map),
-        tensorOf('m.weight.quant_state.bitsandbytes__fp4', 'u8', [state.length], state),
-      ],
-      {},
-    )
+    const beside = [
+      tensorOf('m.weight.absmax', 'f32', [2], Float32Array.of(3, 5)),
+      tensorOf('m.weight.quant_map', 'f32', [16], map),
+      tensorOf('m.weight.quant_state.bitsandbytes__fp4', 'u8', [state.length], state),
+    ]
+    const tensor = await decode([tensorOf('m.weight', 'u8', [64, 1], codes), ...beside], {})
     const values = [...codes].flatMap((byte, i) => [byte >> 4, byte & 15].map((code) => map[code]! * (i < 32 ? 3 : 5)))
     await expectValues(tensor, [4, 32], values)
+    const short = new TextEncoder().encode(JSON.stringify({ blocksize: 64, shape: [10, 12] }))
+    const shorter = [
+      tensorOf('m.weight', 'u8', [60, 1], codes.subarray(0, 60)),
+      ...beside.slice(0, 2),
+      tensorOf('m.weight.quant_state.bitsandbytes__fp4', 'u8', [short.length], short),
+    ]
+    await expectValues(await decode(shorter, {}), [10, 12], values.slice(0, 120))
+    const stored = tensorOf('m.weight', 'bf16', [32, 1], codes)
+    await expectValues(await decode([stored, ...beside], {}), [4, 32], values)
   })
 })
 
@@ -224,8 +395,8 @@ describe('tensors that do not fit together', () => {
     expect(count(tensors)).toBe(1)
     expect(count(tensors.filter(({ name }) => name !== 'm.scales'))).toBe(0)
     expect(count(tensors, { ...settings, bits: 7 })).toBe(0)
-    expect(count(tensors, { ...settings, checkpoint_format: 'marlin' })).toBe(0)
+    expect(count(tensors, { ...settings, checkpoint_format: 'bitblas' })).toBe(0)
     expect(count([...tensors, tensorOf('m.weight', 'f32', [1], new Float32Array(1))])).toBe(0)
-    expect(count(tensors, {})).toBe(0)
+    expect(count(tensors, { quant_method: 'quanto' })).toBe(0)
   })
 })

@@ -5,8 +5,8 @@ import { i32 } from '../../dtypes/index.js'
 import { columnGroups, groupSize } from '../groups.js'
 import { refusePacked, shapeOf } from '../refusal.js'
 import { floatInput, type PackedMatrix, rowInput } from '../rows.js'
-import { member, type PackedWeight, type Scheme } from '../scheme.js'
-import { methodOf, wholeNumber } from '../settings.js'
+import { type Members, member, type PackedWeight, type Scheme } from '../scheme.js'
+import { methodOf, type Settings, usesLayout, wholeNumber } from '../settings.js'
 import { affineRow, sharedGroup } from './affine.js'
 
 const perWord = 8
@@ -15,13 +15,30 @@ const nibbleOf = [0, 4, 1, 5, 2, 6, 3, 7] as const
 
 export const awq: Scheme = {
   id: 'awq',
-  isIn: (settings) => methodOf(settings) === 'awq' && String(settings.version ?? 'gemm').toLowerCase() === 'gemm',
+  isIn: (settings) =>
+    methodOf(settings) === undefined ||
+    (usesLayout(settings, 'awq') && ['gemm', 'exllama', 'ipex'].includes(awqVersion(settings))),
   names: { codes: '.qweight', weight: '.weight', beside: { zeros: '.qzeros', scales: '.scales' } },
   isCodes: ({ dtype, shape }) => dtype === i32 && shape.length === 2,
-  bits: ({ settings }) => (wholeNumber(settings, 'bits') === 4 ? 4 : undefined),
+  bits: (group) => (fitsWords(group) ? awqBits(group) : undefined),
   sharing: sharedGroup,
   matrix,
 }
+
+/** Which kernels the layout is for. */
+export const awqVersion = ({ version }: Settings): string =>
+  typeof version === 'string' ? version.toLowerCase() : 'gemm'
+
+/** There are layouts for four bits only. Older configurations say `w_bit`. */
+export const awqBits = ({ settings }: Pick<Members, 'settings'>): 4 | undefined =>
+  (wholeNumber(settings, 'bits') ?? wholeNumber(settings, 'w_bit') ?? 4) === 4 ? 4 : undefined
+
+export const awqGroup = (settings: Settings): number | undefined =>
+  wholeNumber(settings, 'group_size') ?? wholeNumber(settings, 'q_group_size')
+
+/** Where nothing says that the weights are of AWQ, shapes tell them from those of GPTQ. */
+const fitsWords = ({ codes, beside: { scales }, settings }: Members): boolean =>
+  methodOf(settings) !== undefined || codes.shape[1]! * perWord === scales?.shape[1]
 
 const wordOf = (row: number): number => Math.floor(row / perWord)
 
@@ -33,7 +50,7 @@ function matrix(group: PackedWeight): PackedMatrix {
   const rows = words * perWord
   const [count, scaleRows] = scales.shape as [number, number]
   if (scaleRows !== rows) refusePacked(scales, `its shape is ${shapeOf(scales)}, that of the codes ${shapeOf(codes)}`)
-  const size = groupSize(scales, columns, count, wholeNumber(group.settings, 'group_size'))
+  const size = groupSize(scales, columns, count, awqGroup(group.settings))
   if (zeros.dtype !== i32 || zeros.shape[0] !== count || zeros.shape[1] !== words)
     refusePacked(zeros, `its shape is ${shapeOf(zeros)}; [${count}, ${words}] of i32 was expected`)
   const groupsOf = columnGroups(columns, count, size)

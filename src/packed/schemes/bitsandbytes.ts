@@ -21,7 +21,8 @@ export const bitsandbytes4: readonly Scheme[] = ['nf4', 'fp4'].map((kind) => ({
     beside: { scales: '.absmax', values: '.quant_map', state: `.quant_state.bitsandbytes__${kind}` },
     optional: { nestedScales: '.nested_absmax', nestedValues: '.nested_quant_map' },
   },
-  isCodes: ({ dtype }) => dtype === u8,
+  // The bytes may be stored as numbers of another type, so that they are sharded like those.
+  isCodes: ({ dtype }) => dtype.group.elements === 1,
   bits: () => 4,
   sharing: ({ beside }) => (beside.nestedScales ? 'with coded scales' : undefined),
   matrix,
@@ -41,42 +42,55 @@ async function matrix(group: PackedWeight, signal?: AbortSignal): Promise<Packed
   const values = tableOf(member(group, 'values', 1), 16)
   const { nestedScales } = group.beside
   const count = shape.reduce((product, dim) => product * dim, 1)
-  if (!Number.isSafeInteger(count) || count !== 2 * codes.data!.byteLength || count % run !== 0)
+  if (!Number.isSafeInteger(count) || count !== 2 * codes.data!.byteLength)
     refusePacked(
       codes,
       `its shape is ${shapeOf(codes)}; codes for [${shape.join(', ')}] in runs of ${run} were expected`,
     )
-  const rows = count / run
-  const flat: Tensor = { ...codes, shape: [rows, run / 2] }
-  const form = { shape, rows, columns: run }
-  const packed = rowInput(flat, rows, { columns: run / 2 })
+  // The last run may be shorter than the others.
+  const columns = commonDivisor(run, count)
+  const rows = count / columns
+  const runOf = (row: number): number => Math.floor((row * columns) / run)
+  const flat: Tensor = { ...codes, dtype: u8, shape: [rows, columns / 2] }
+  const form = { shape, rows, columns }
+  const packed = rowInput(flat, rows, { columns: columns / 2 })
   if (!nestedScales) {
     return {
       ...form,
-      inputs: [packed, floatInput(scales, rows, { columns: 1 })],
+      inputs: [packed, floatInput(scales, rows, { columns: 1, rowOf: runOf })],
       tables: [values],
-      decode({ count: some, values: target, inputs: [bytes, factors], tables: [map] }) {
-        decodeRuns(bytes!.bytes, viewOf(Float32Array, map!, 16), viewOf(Float32Array, factors!.bytes, some), target)
+      decode({ first, count: some, values: target, inputs: [bytes, scale], tables: [map] }) {
+        const stored = viewOf(Float32Array, scale!.bytes, scale!.bytes.byteLength / 4)
+        const factors = Float32Array.from({ length: some }, (_, i) => stored[runOf(first + i) - scale!.first]!)
+        decodeRuns(bytes!.bytes, viewOf(Float32Array, map!, 16), factors, target)
       },
     }
   }
   if (scales.dtype !== u8) refusePacked(scales, `codes of u8 were expected for scales, not ${scales.dtype.id}`)
-  const rowOf = (row: number): number => Math.floor(row / nestedRun)
+  const rowOf = (row: number): number => Math.floor(runOf(row) / nestedRun)
   return {
     ...form,
-    inputs: [packed, rowInput(scales, rows, { columns: 1 }), floatInput(nestedScales, rows, { columns: 1, rowOf })],
+    inputs: [
+      packed,
+      rowInput(scales, rows, { columns: 1, rowOf: runOf }),
+      floatInput(nestedScales, rows, { columns: 1, rowOf }),
+    ],
     tables: [values, tableOf(member(group, 'nestedValues', 1), 256)],
     decode({ first, count: some, values: target, inputs: [bytes, coded, outer], tables: [map, nestedMap] }) {
       const factor = viewOf(Float32Array, outer!.bytes, outer!.bytes.byteLength / 4)
       const nested = viewOf(Float32Array, nestedMap!, 256)
       const factors = Float32Array.from({ length: some }, (_, i) => {
-        const product = Math.fround(nested[coded!.bytes[i]!]! * factor[rowOf(first + i) - outer!.first]!)
+        const product = Math.fround(
+          nested[coded!.bytes[runOf(first + i) - coded!.first]!]! * factor[rowOf(first + i) - outer!.first]!,
+        )
         return product + nestedOffset
       })
       decodeRuns(bytes!.bytes, viewOf(Float32Array, map!, 16), factors, target)
     },
   }
 }
+
+const commonDivisor = (a: number, b: number): number => (b === 0 ? a : commonDivisor(b, a % b))
 
 function decodeRuns(bytes: Uint8Array, map: Float32Array, factors: Float32Array, target: Float32Array): void {
   const half = target.length / factors.length / 2

@@ -43,6 +43,35 @@ export const modeloptNvfp4: Scheme = {
   matrix: (group) => rowsOfHalves(group, { ...nvfp4, applyWhole: (scale, whole) => scale * whole }),
 }
 
+/** Scales are powers of two, stored as plain bytes, and there is none for the whole weight. */
+export const compressedMxfp4: Scheme = {
+  id: 'compressed-tensors mxfp4',
+  isIn: (settings) => methodOf(settings) === 'compressed-tensors',
+  names: {
+    codes: '.weight_packed',
+    weight: '.weight',
+    beside: { scales: '.weight_scale' },
+    unused: ['.input_global_scale', '.input_scale'],
+  },
+  isCodes: isBytes,
+  bits: () => 4,
+  sharing: () => 'group 32',
+  matrix: mxRows,
+}
+
+/** Quark stores the same under the name of the weight. */
+export const quarkMxfp4: Scheme = {
+  ...compressedMxfp4,
+  id: 'quark mxfp4',
+  isIn: (settings) => methodOf(settings) === 'quark',
+  names: {
+    codes: '.weight',
+    weight: '.weight',
+    beside: { scales: '.weight_scale' },
+    unused: ['.input_scale', '.output_scale'],
+  },
+}
+
 /** The experts of gpt-oss: blocks [experts, out, in/32, 16] of bytes, scales without the last dimension. */
 export const mxfp4: Scheme = {
   id: 'mxfp4',
@@ -56,22 +85,29 @@ export const mxfp4: Scheme = {
     const scales = member(group, 'scales', codes.shape.length - 1)
     const [blocks, bytes] = codes.shape.slice(-2) as [number, number]
     const flat = { ...codes, shape: [...codes.shape.slice(0, -2), blocks * bytes] }
-    // They are stored as plain bytes.
-    const powers = scales.dtype === u8 ? { ...scales, dtype: f8_e8m0 } : scales
-    return rowsOfHalves({ ...group, codes: flat, beside: { scales: powers } }, { size: 32, type: f8_e8m0 })
+    return mxRows({ ...group, codes: flat, beside: { scales } })
   },
 }
 
-interface Halves {
+/** A power of two for every 32 columns. */
+function mxRows(group: PackedWeight): PackedMatrix {
+  const scales = powersOfTwo(member(group, 'scales', group.codes.shape.length))
+  return rowsOfHalves({ ...group, beside: { scales } }, { size: 32, type: f8_e8m0 })
+}
+
+/** Their type is often given as that of plain bytes. */
+export const powersOfTwo = (scales: Tensor): Tensor => (scales.dtype === u8 ? { ...scales, dtype: f8_e8m0 } : scales)
+
+export interface Halves {
   /** How many elements share a scale. */
   readonly size: number
   readonly type: DType
   applyWhole?(scale: number, whole: number): number
 }
 
-const nvfp4 = { size: 16, type: f8_e4m3 } as const
+export const nvfp4 = { size: 16, type: f8_e4m3 } as const
 
-function rowsOfHalves(group: PackedWeight | Members, { size, type, applyWhole }: Halves): PackedMatrix {
+export function rowsOfHalves(group: PackedWeight | Members, { size, type, applyWhole }: Halves): PackedMatrix {
   const codes = member(group, 'codes')
   const scales = member(group, 'scales', codes.shape.length)
   const whole = applyWhole && member(group, 'whole')

@@ -6,14 +6,17 @@ import { columnGroups, groupSize } from '../groups.js'
 import { codeAt, readCodes, wordBytes } from '../read-codes.js'
 import { refusePacked, shapeOf } from '../refusal.js'
 import { floatInput, type PackedMatrix, rowInput } from '../rows.js'
-import { member, type PackedWeight, type Scheme } from '../scheme.js'
-import { methodOf, wholeNumber } from '../settings.js'
+import { type Members, member, type PackedWeight, type Scheme } from '../scheme.js'
+import { isSettings, methodOf, type Settings, usesLayout, wholeNumber } from '../settings.js'
 import { affineRow, sharedGroup } from './affine.js'
+
+const widths = [2, 3, 4, 8]
 
 export const gptq: Scheme = {
   id: 'gptq',
   isIn: (settings) =>
-    methodOf(settings) === 'gptq' && ['gptq', 'gptq_v2', undefined].includes(settings.checkpoint_format as string),
+    (usesLayout(settings, 'gptq') || methodOf(settings) === undefined) &&
+    ['gptq', 'gptq_v2', undefined].includes(settings.checkpoint_format as string),
   names: {
     codes: '.qweight',
     weight: '.weight',
@@ -21,9 +24,21 @@ export const gptq: Scheme = {
     optional: { groups: '.g_idx' },
   },
   isCodes: ({ dtype, shape }) => dtype === i32 && shape.length === 2,
-  bits: ({ settings }) => [2, 3, 4, 8].find((bits) => bits === wholeNumber(settings, 'bits')),
-  sharing: sharedGroup,
+  bits: widthOf,
+  sharing: (group) => (statesAll(group.settings) ? sharedGroup(group) : undefined),
   matrix,
+}
+
+/** Whether the settings hold for every weight. Without, or where single modules have others, the shapes say it. */
+const statesAll = (settings: Settings): boolean =>
+  methodOf(settings) !== undefined && !isSettings(settings.dynamic) && !isSettings(settings.extra_config)
+
+/** Zero points have as many columns as scales, packed. AWQ packs along the other dimension. */
+function widthOf({ codes, beside: { zeros, scales }, settings }: Members): number | undefined {
+  if (statesAll(settings)) return widths.find((bits) => bits === wholeNumber(settings, 'bits'))
+  const [rows, words] = [codes.shape[1], zeros?.shape[1]]
+  if (rows === undefined || words === undefined || scales?.shape[1] !== rows) return undefined
+  return widths.find((bits) => wordBytes(rows, bits) === words * 4)
 }
 
 function matrix(group: PackedWeight): PackedMatrix {
@@ -37,7 +52,8 @@ function matrix(group: PackedWeight): PackedMatrix {
   const [count, scaleRows] = scales.shape as [number, number]
   if (!Number.isInteger(columns) || scaleRows !== rows)
     refusePacked(scales, `its shape is ${shapeOf(scales)}, that of the codes ${shapeOf(codes)}`)
-  const size = groupSize(scales, columns, count, wholeNumber(settings, 'group_size'))
+  const stated = statesAll(settings) ? wholeNumber(settings, 'group_size') : undefined
+  const size = groupSize(scales, columns, count, stated)
   const zeroBytes = wordBytes(rows, bits)
   if (zeros.dtype !== i32 || zeros.shape[0] !== count || zeros.shape[1]! * 4 !== zeroBytes)
     refusePacked(zeros, `its shape is ${shapeOf(zeros)}; [${count}, ${zeroBytes / 4}] of i32 was expected`)

@@ -13,17 +13,20 @@ const widths = [2, 3, 4, 5, 6, 8]
 
 export const mlx: Scheme = {
   id: 'mlx',
-  isIn: (settings) =>
-    methodOf(settings) === undefined && settings.bits !== undefined && String(settings.mode ?? 'affine') === 'affine',
+  isIn: (settings) => methodOf(settings) === undefined && settings.bits !== undefined,
   names: { codes: '.weight', weight: '.weight', beside: { scales: '.scales', biases: '.biases' } },
   isCodes: ({ dtype, shape }) => dtype === u32 && shape.length >= 2,
-  bits: (group) => widths.find((bits) => bits === wholeNumber(settingsFor(group), 'bits')),
-  sharing: (group) => sharedGroup({ settings: settingsFor(group) }),
+  bits(group) {
+    const settings = mlxSettings(group)
+    const isAffine = String(settings.mode ?? 'affine') === 'affine'
+    return isAffine ? widths.find((bits) => bits === wholeNumber(settings, 'bits')) : undefined
+  },
+  sharing: (group) => sharedGroup({ settings: mlxSettings(group) }),
   matrix,
 }
 
 /** Single modules can have settings of their own, under their names. */
-function settingsFor({ settings, codes }: Members): Settings {
+export function mlxSettings({ settings, codes }: Pick<Members, 'settings' | 'codes'>): Settings {
   const own = settings[codes.name.slice(0, -'.weight'.length)]
   return isSettings(own) ? { ...settings, ...own } : settings
 }
@@ -40,7 +43,7 @@ function matrix(group: PackedWeight): PackedMatrix {
   if (!Number.isInteger(columns))
     refusePacked(codes, `its shape is ${shapeOf(codes)}; rows of ${bits}-bit codes were expected`)
   const count = scales.shape.at(-1)!
-  const size = groupSize(scales, columns, count, wholeNumber(settingsFor(group), 'group_size'))
+  const size = groupSize(scales, columns, count, wholeNumber(mlxSettings(group), 'group_size'))
   const groupsOf = columnGroups(columns, count, size)
   return {
     shape: [...outer, columns],

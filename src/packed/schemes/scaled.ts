@@ -6,6 +6,7 @@ import { floatInput, type PackedMatrix } from '../rows.js'
 import { type Members, member, type PackedWeight, type Scheme } from '../scheme.js'
 import { methodOf, wholeNumber } from '../settings.js'
 import { weightSettings } from './compressed-int.js'
+import { powersOfTwo } from './fp4.js'
 
 const isByte = ({ dtype }: Tensor): boolean => dtype.group.bytes === 1 && dtype.group.elements === 1
 const isSmallFloat = (tensor: Tensor): boolean => isByte(tensor) && tensor.dtype.kind === 'float'
@@ -15,7 +16,7 @@ const activations = ['.input_scale', '.input_zero_point', '.output_scale', '.k_s
 /** Blocks of DeepSeek and others, whose scales are called inverse since they undo a division. */
 export const fp8Blocks: Scheme = {
   id: 'fp8',
-  isIn: (settings) => methodOf(settings) === 'fp8',
+  isIn: (settings) => ['fp8', undefined].includes(methodOf(settings)),
   names: {
     codes: '',
     weight: '',
@@ -28,15 +29,32 @@ export const fp8Blocks: Scheme = {
   matrix: scaledMatrix(1),
 }
 
-export const fp8Rows: Scheme = {
+/** What others call scales. Nothing but a weight of eight bits has them. */
+const namesOfScales = [
+  { codes: '.weight', scales: '.weight_scale' },
+  // Experts in one tensor.
+  { codes: '', scales: '_scale' },
+  { codes: '.weight', scales: '.scale_weight' },
+  { codes: '.weight', scales: '.qscale_weight' },
+  { codes: '.weight', scales: '.scale' },
+] as const
+
+const fp8Methods = ['compressed-tensors', 'fp8', 'fbgemm_fp8', 'modelopt', 'quark', undefined]
+
+export const fp8Rows: readonly Scheme[] = namesOfScales.map(({ codes, scales }) => ({
   id: 'fp8',
-  isIn: (settings) => ['compressed-tensors', 'fp8', 'fbgemm_fp8', 'modelopt'].includes(methodOf(settings) ?? ''),
-  names: { codes: '.weight', weight: '.weight', beside: { scales: '.weight_scale' }, unused: activations },
+  isIn: (settings) => fp8Methods.includes(methodOf(settings)),
+  names: {
+    codes,
+    weight: codes,
+    beside: { scales },
+    unused: ['.qscale_act', '.scale_input', '_activation_scale', ...activations],
+  },
   isCodes: isSmallFloat,
   bits: () => 8,
   sharing,
   matrix: scaledMatrix(1),
-}
+}))
 
 export const compressedInt8: Scheme = {
   id: 'compressed-tensors int',
@@ -83,9 +101,12 @@ function paddedShape({ shape }: Tensor, scales: Tensor): readonly number[] | und
 }
 
 /** How many rows and columns share a scale: stated, or all, or one. */
-function blockSizes({ codes, settings }: Members, counts: readonly number[]): readonly [number, number] {
-  const weights = weightSettings({ settings })
-  const stated = [settings.weight_block_size, weights.block_structure].find(Array.isArray) as unknown[] | undefined
+function blockSizes(group: Members, counts: readonly number[]): readonly [number, number] {
+  const { codes, settings } = group
+  const weights = weightSettings(group)
+  const { block_structure: block } = weights
+  const structure = typeof block === 'string' ? block.split('x').map(Number) : block
+  const stated = [settings.weight_block_size, structure].find(Array.isArray) as unknown[] | undefined
   const width = wholeNumber(weights, 'group_size')
   const sizeOf = (axis: -1 | -2): number => {
     const [length, count] = [codes.shape.at(axis) ?? 1, counts.at(axis) ?? 1]
@@ -96,10 +117,12 @@ function blockSizes({ codes, settings }: Members, counts: readonly number[]): re
   return [sizeOf(-2), sizeOf(-1)]
 }
 
-function scaledMatrix(divisor: number): (group: PackedWeight) => PackedMatrix {
+export function scaledMatrix(divisor: number): (group: PackedWeight) => PackedMatrix {
   return (group) => {
     const codes = member(group, 'codes')
-    const scales = member(group, 'scales')
+    const stored = member(group, 'scales')
+    // Plain bytes beside floats of eight bits are powers of two.
+    const scales = codes.dtype.kind === 'float' ? powersOfTwo(stored) : stored
     const { zeros } = group.beside
     const counts = paddedShape(codes, scales)
     const [columns, perMatrix] = [codes.shape.at(-1) ?? 1, codes.shape.at(-2) ?? 1]
@@ -131,8 +154,8 @@ function scaledMatrix(divisor: number): (group: PackedWeight) => PackedMatrix {
         ...(zeros ? [floatInput(zeros, rows, form)] : []),
       ],
       tables: [],
-      decode({ first, count, values, inputs: [stored, factors, points] }) {
-        const code = viewOf(Float32Array, stored!.bytes, values.length)
+      decode({ first, count, values, inputs: [packed, factors, points] }) {
+        const code = viewOf(Float32Array, packed!.bytes, values.length)
         const factor = viewOf(Float32Array, factors!.bytes, factors!.bytes.byteLength / 4)
         const point = points && viewOf(Float32Array, points.bytes, points.bytes.byteLength / 4)
         for (let i = 0; i < count; i++) {

@@ -27,8 +27,8 @@ const mayShareNothing: ReadonlySet<string> = new Set(['llama', 'llama-embed'])
 export function modelFacts(metadata: Metadata): ModelFacts | undefined {
   const architecture = metadata.get('general.architecture')
   if (architecture?.type !== 'str') return undefined
-  const numberAt = (key: string): number | undefined => firstNumber(metadata.get(`${architecture.value}.${key}`))
-  const layers = numberAt('block_count')
+  const numberAt: NumberAt = (key) => firstNumber(metadata.get(`${architecture.value}.${key}`))
+  const layers = layerCount(architecture.value, numberAt)
   if (layers === undefined) return undefined
   const heads = numberAt('attention.head_count') ?? 0
   const kvHeads = numberAt('attention.head_count_kv') ?? heads
@@ -42,6 +42,20 @@ export function modelFacts(metadata: Metadata): ModelFacts | undefined {
     headsPerKv: kvHeads === 0 ? 0 : Math.floor(heads / kvHeads),
     isLarge: isLarge && !sharesNothing,
   }
+}
+
+type NumberAt = (key: string) => number | undefined
+
+/** The layers that the rules count with, which are not always those that are stored. */
+function layerCount(architecture: string, numberAt: NumberAt): number | undefined {
+  // llama-quantize reads nothing about the model from the file of an image encoder.
+  if (architecture === 'clip') return 0
+  const stored = numberAt('block_count')
+  if (stored === undefined) return undefined
+  if (architecture === 'nanbeige') return stored * Math.max(1, numberAt('num_loops') ?? 1)
+  // The router counts as a layer.
+  if (architecture === 'graniteswitch') return stored + 1
+  return stored
 }
 
 /** A number; of a list, which has one for every layer, the first. */
