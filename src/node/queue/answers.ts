@@ -53,13 +53,23 @@ export function watchAnswers(
 /** A message that is sent twice because an answer was lost is dropped by the queue. */
 export async function handOver(queue: Queue, message: TaskMessage | LookMessage, round: string): Promise<void> {
   const { job, task } = message
+  await send(queue, taskSubject(job), message, { msgID: `${job}-${task}-${round}` })
+}
+
+/** Sends a message as soon as the server is there. */
+export async function send(
+  queue: Queue,
+  subject: string,
+  message: object,
+  { msgID, signal }: { readonly msgID?: string | undefined; readonly signal?: AbortSignal | undefined },
+): Promise<void> {
   const text = JSON.stringify(message)
   for (;;) {
     try {
-      await queue.client.publish(taskSubject(job), text, { msgID: `${job}-${task}-${round}` })
+      await queue.client.publish(subject, text, msgID === undefined ? {} : { msgID })
       return
     } catch (error) {
-      if (queue.connection.isClosed()) throw error
+      if (queue.connection.isClosed() || signal?.aborted) throw error
       await setTimeout(pause)
     }
   }

@@ -8,6 +8,7 @@ import type { OpenJob } from '../../jobs/open-job.js'
 import { doTask } from '../../jobs/work.js'
 import { openInput } from '../input.js'
 import { type JobRunOptions, openForWork } from '../jobs/index.js'
+import { send } from './answers.js'
 import { ackWait, consumerName, openQueue, type Queue, resultSubject, taskStream } from './connection.js'
 import { Looks } from './look.js'
 import {
@@ -128,16 +129,18 @@ async function withHeartbeat(
   const heartbeat = setInterval(() => message.working(), (options.ackWait ?? ackWait) / 3)
   const started = performance.now()
   try {
-    const found = await work()
+    const found = await work().catch((error) => ({ error }))
+    if ('error' in found) {
+      if (options.signal?.aborted) message.nak()
+      else await refuse(queue, message, asked, found.error, options)
+      return false
+    }
     const seconds = (performance.now() - started) / 1000
-    await publish(queue, asked, { task: asked.task, seconds, ...found })
+    // That the server is away says nothing about the task.
+    await publish(queue, asked, { task: asked.task, seconds, ...found }, options)
     message.ack()
     options.onTask?.({ job: asked.job, task: asked.task, seconds })
     return true
-  } catch (error) {
-    if (options.signal?.aborted) message.nak()
-    else await refuse(queue, message, asked, error, options)
-    return false
   } finally {
     clearInterval(heartbeat)
   }
@@ -173,14 +176,21 @@ async function refuse(
   if (finding.code === jobCodes.gone.code) return message.term('the job is gone')
   const mayPass = /^(io|remote)\//.test(finding.code) && finding.code !== ioCodes.changed.code
   const outcome = { task: asked.task, seconds: 0, [mayPass ? 'trouble' : 'failure']: plainFinding(finding) }
-  await publish(queue, asked, outcome).catch(() => {})
+  await publish(queue, asked, outcome, options)
   if (mayPass) message.nak(retryMs)
   else message.term('the job cannot be done')
 }
 
-async function publish(queue: Queue, { job, task }: Asked, outcome: OutcomeMessage): Promise<void> {
-  const msgID = (outcome.failure ?? outcome.trouble) ? {} : { msgID: `${job}-${task}-done` }
-  await queue.client.publish(resultSubject(job), JSON.stringify(outcome), msgID)
+async function publish(
+  queue: Queue,
+  { job, task }: Asked,
+  outcome: OutcomeMessage,
+  { signal }: ServeOptions,
+): Promise<void> {
+  const hasFailed = outcome.failure !== undefined || outcome.trouble !== undefined
+  const msgID = hasFailed ? undefined : `${job}-${task}-done`
+  // What ends the worker, or its connection, is told by others; the task is handed out again.
+  await send(queue, resultSubject(job), outcome, { msgID, signal }).catch(() => {})
 }
 
 /** Planning takes seconds for very large models, so jobs stay open. */

@@ -1,23 +1,20 @@
 // The queue with a real server on loopback, where one is installed: workers, the server and the submitter are killed, one hangs, inputs are
 // damaged. The output has the SHA-256 of the single run, or the job stops with a finding.
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { parseQueue } from '../../../src/node/queue/connection.js'
 import { parseOutcome, parseTask } from '../../../src/node/queue/messages.js'
-import { useCompiled } from '../../cli/compiled.js'
 import { runCli as tare } from '../../cli/run-cli.js'
 import { convertToFiles } from '../../support/convert.js'
 import { sampleModel, sampleTensor } from '../../support/sample-model.js'
 import { useTempDir } from '../temp-dir.js'
+import { ended, outcome, program, useQueue } from './real-queue.js'
 
-const program = ['nats-server', '/usr/sbin/nats-server'].find((path) => spawnSync(path, ['--version']).status === 0)
 const at = useTempDir()
-const dist = useCompiled()
 
 const model = sampleModel([1, 2, 3, 4, 5, 6].map((i) => sampleTensor(`layer.${i}.weight`, 'f16', [2048, 1024], i)))
 let bytes: Uint8Array
@@ -28,34 +25,10 @@ beforeAll(async () => {
 const sha256 = (path: string): string => createHash('sha256').update(readFileSync(path)).digest('hex')
 const flags = ['--to', 'npz', '--cast', 'f32', '-q']
 
-const children = new Set<ChildProcess>()
-function start(path: string, ...args: string[]): ChildProcess {
-  const child = spawn(path, args, { stdio: ['ignore', 'ignore', 'pipe'] })
-  children.add(child)
-  child.stderr!.setEncoding('utf8')
-  return child
-}
-const ended = (child: ChildProcess): Promise<string | number | null> =>
-  new Promise((resolve) => child.on('exit', (status, signal) => resolve(signal ?? status)))
-
-let port = 0
-let server: ChildProcess
-const address = (): string => `nats://hunter2@127.0.0.1:${port}`
-const startServer = (): void => {
-  server = start(program!, '-a', '127.0.0.1', '-p', `${port}`, '-js', '-sd', at('queue'), '--auth', 'hunter2')
-}
-const command = (...args: string[]): ChildProcess => start(process.execPath, dist('cli', 'main.js'), ...args)
-const worker = (...more: string[]): ChildProcess => command('worker', address(), '--threads', '1', ...more)
+const { address, command, worker, killServer, startServer } = useQueue(at)
 const submit = (...more: string[]): ChildProcess =>
   command('convert', at('m.safetensors'), '-o', at('out'), '--workers', address(), ...flags, ...more)
-
-async function freePort(): Promise<number> {
-  const probe = createServer()
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve))
-  const { port } = probe.address() as { port: number }
-  await new Promise((resolve) => probe.close(resolve))
-  return port
-}
+const done = { status: 0, stdout: '', stderr: '' }
 
 async function until(isSo: () => boolean): Promise<void> {
   for (let i = 0; i < 2000 && !isSo(); i++) await setTimeout(10)
@@ -74,19 +47,12 @@ describe.skipIf(!program)('a queue', () => {
     writeFileSync(at('m.safetensors'), bytes)
     expect((await tare('convert', at('m.safetensors'), '-o', at('ref'), ...flags)).status).toBe(0)
     wanted = sha256(at('ref'))
-    port = await freePort()
-    startServer()
-    await setTimeout(300)
-  })
-  afterEach(() => {
-    for (const child of children) child.kill('SIGKILL')
-    children.clear()
   })
 
   it('has its workers make the bytes of the single run', async () => {
     const workers = [worker('--below', at('.')), worker()]
     const job = submit()
-    expect(await ended(job)).toBe(0)
+    expect(await outcome(job)).toEqual(done)
     expect(sha256(at('out'))).toBe(wanted)
     expect(workers.map(({ exitCode }) => exitCode)).toEqual([null, null])
     expect(readdirSync(at('.')).filter((name) => name.includes('.job-'))).toEqual([])
@@ -99,7 +65,7 @@ describe.skipIf(!program)('a queue', () => {
     first!.kill('SIGKILL')
     second!.kill('SIGSTOP')
     worker()
-    expect(await ended(job)).toBe(0)
+    expect(await outcome(job)).toEqual(done)
     expect(sha256(at('out'))).toBe(wanted)
     second!.kill('SIGCONT')
     await setTimeout(500)
@@ -110,11 +76,10 @@ describe.skipIf(!program)('a queue', () => {
     worker()
     const job = submit()
     await until(() => results() > 0)
-    server.kill('SIGKILL')
-    await ended(server)
+    await killServer()
     await setTimeout(500)
     startServer()
-    expect(await ended(job)).toBe(0)
+    expect(await outcome(job)).toEqual(done)
     expect(sha256(at('out'))).toBe(wanted)
   }, 120_000)
 
@@ -125,7 +90,7 @@ describe.skipIf(!program)('a queue', () => {
     job.kill('SIGKILL')
     await ended(job)
     expect(existsSync(at('out'))).toBe(false)
-    expect(await ended(submit())).toBe(0)
+    expect(await outcome(submit())).toEqual(done)
     expect(sha256(at('out'))).toBe(wanted)
   }, 60_000)
 
@@ -135,29 +100,20 @@ describe.skipIf(!program)('a queue', () => {
     npz[npz.length >> 1]! ^= 1
     writeFileSync(at('m.npz'), npz)
     const job = command('convert', at('m.npz'), '-o', at('bad.safetensors'), '--workers', address())
-    let said = ''
-    job.stderr!.on('data', (text) => {
-      said += text
-    })
-    expect(await ended(job)).toBe(1)
-    expect(said).toContain('verify/damaged')
-    expect(said).not.toContain('hunter2')
+    const { status, stderr } = await outcome(job)
+    expect([status, stderr]).toEqual([1, expect.stringContaining('verify/damaged')])
+    expect(stderr).not.toContain('hunter2')
     expect(existsSync(at('bad.safetensors'))).toBe(false)
   }, 60_000)
 
   it('is not served beyond what a worker may touch', async () => {
     worker('--below', join(at('.'), 'elsewhere'))
-    const job = submit()
-    let said = ''
-    job.stderr!.on('data', (text) => {
-      said += text
-    })
-    expect(await ended(job)).toBe(2)
-    expect(said).toContain('not below what this worker may touch')
+    const { status, stderr } = await outcome(submit())
+    expect([status, stderr]).toEqual([2, expect.stringContaining('not below what this worker may touch')])
   }, 60_000)
 
   it('that lets nobody in says so without the password', async () => {
-    const { status, stderr } = await tare('worker', `nats://user:wrong@127.0.0.1:${port}`)
+    const { status, stderr } = await tare('worker', `${address().replace('hunter2', 'user:wrong')}`)
     expect([status, stderr]).toEqual([2, expect.stringContaining('job/queue')])
     expect(stderr).not.toContain('wrong@')
   })
