@@ -22,6 +22,8 @@ export {
   readPayload,
   rechunked,
   type Slices,
+  type Stretch,
 } from './payload.js'
+export { payloadRange } from './payload-range.js'
 export * from './recipe.js'
 export * from './verified.js'

@@ -25,7 +25,15 @@ export interface Payload {
 export interface Slices {
   /** Slices start at multiples of this, and end at one or at the end of the payload. */
   readonly unit: number
+  /** In order up to the end, where some bytes take more work than others, and slices together more than the whole. */
+  readonly stretches?: readonly Stretch[] | undefined
   take(offset: number, length: number): Payload
+}
+
+export interface Stretch {
+  readonly end: number
+  /** What making a byte of it by itself takes, in nanoseconds, about. */
+  readonly cost: number
 }
 
 /** Bytes in memory. */

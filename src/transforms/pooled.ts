@@ -27,12 +27,16 @@ export function pooled(payload: Payload, pool: WorkerPool, cost: number): Payloa
   const recipe = recipeOf(payload)
   if (!recipe) return payload
   const step = Math.max(1, Math.floor(size / slices.unit)) * slices.unit
-  const file = fileOf(payload)
-  return {
-    ...payload,
+  const work = { recipe, step, file: fileOf(payload) }
+  const made = (start: number, length: number): Pick<Payload, 'isMadeElsewhere' | 'chunks'> => ({
     isMadeElsewhere: true,
-    chunks: (window, signal) => rechunked(makeSlices({ recipe, byteLength, step, file }, pool, signal), window),
+    chunks: (window, signal) => rechunked(makeSlices({ ...work, start, byteLength: length }, pool, signal), window),
+  })
+  const take = (offset: number, length: number): Payload => {
+    const slice = slices.take(offset, length)
+    return length < 2 * size ? slice : { ...slice, ...made(offset, length) }
   }
+  return { ...payload, slices: { ...slices, take }, ...made(0, byteLength) }
 }
 
 /** The same bytes. When they are read, threads produce them if there are any by then and `inThreads` finds it worth it. `cost`: as of a payload. */
@@ -43,9 +47,13 @@ export function late(
   cost?: number,
 ): Payload {
   const chosen = (): Payload => (threads.pool && inThreads(threads.pool)) ?? payload
+  const { slices } = payload
   return {
     ...payload,
     ...(cost !== undefined && { cost }),
+    ...(slices && {
+      slices: { ...slices, take: (offset, length) => (chosen().slices ?? slices).take(offset, length) },
+    }),
     get isMadeElsewhere() {
       return chosen().isMadeElsewhere
     },
@@ -58,13 +66,14 @@ export const isRecoded = (payload: Payload): boolean => payload.recipe !== undef
 
 interface Work {
   readonly recipe: Recipe
+  readonly start: number
   readonly byteLength: number
   readonly step: number
   readonly file: string
 }
 
 function makeSlices(
-  { recipe, byteLength, step, file }: Work,
+  { recipe, start, byteLength, step, file }: Work,
   pool: WorkerPool,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array, void, void> {
@@ -73,9 +82,9 @@ function makeSlices(
     lengthOf: (place) => Math.min(step, byteLength - place * step),
     job: (place) => ({
       kind: 'slice',
-      data: { recipe, offset: place * step } satisfies SliceData,
+      data: { recipe, offset: start + place * step } satisfies SliceData,
       file,
-      offset: place * step,
+      offset: start + place * step,
     }),
     ahead: pool.threads + 1,
     signal,

@@ -1,8 +1,8 @@
 // Row order and column order. In column order the first index varies fastest: element (i0, i1, …) is number i0 + d0·(i1 + d1·(…)).
-import { countElements } from '../bytes/index.js'
+import { countElements, type Range } from '../bytes/index.js'
 import type { DType } from '../dtypes/index.js'
 import { failWith } from '../errors/index.js'
-import { bytesPayload, type Payload, readPayload, rechunked, type Tensor } from '../model/index.js'
+import { bytesPayload, type Payload, readPayload, rechunked, type Slices, type Tensor } from '../model/index.js'
 import { transformCodes } from './codes.js'
 import { fileOf } from './map-elements.js'
 import { defaultBudget, type RandomAccess, type ReverseOptions, reverseAxes, reverseMemory } from './reverse-axes.js'
@@ -91,16 +91,30 @@ class ReorderedPayload implements Payload {
     this.#options = options
   }
 
+  /** From anywhere, where the input can be read in any order; else it would be kept in memory for each slice. */
+  get slices(): Slices | undefined {
+    if (!this.#data.read) return undefined
+    const take = (offset: number, length: number): Payload => ({
+      byteLength: length,
+      chunks: (window, signal) => this.#made({ start: offset, end: offset + length }, window, signal),
+    })
+    return { unit: this.#size, take }
+  }
+
   chunks(window: number, signal?: AbortSignal): AsyncIterable<Uint8Array> {
-    const bands = this.#bands(signal)
+    return this.#made({ start: 0, end: this.byteLength }, window, signal)
+  }
+
+  #made(range: Range, window: number, signal: AbortSignal | undefined): AsyncIterable<Uint8Array> {
+    const bands = this.#bands(range, signal)
     // What fits a band comes in one piece.
     const isOne = this.byteLength <= Math.min(window, this.#options?.budget ?? defaultBudget)
     return isOne ? bands : rechunked(bands, window)
   }
 
-  async *#bands(signal: AbortSignal | undefined): AsyncGenerator<Uint8Array, void, void> {
+  async *#bands(range: Range, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array, void, void> {
     const dims = outputDims(this.#shape, this.#order)
-    yield* reverseAxes(await randomAccess(this.#data, signal), dims, this.#size, this.#options, signal)
+    yield* reverseAxes(await randomAccess(this.#data, signal), dims, this.#size, this.#options, signal, range)
   }
 }
 

@@ -8,7 +8,7 @@
 // Consecutive lines of the output are `run` lines apart in the input, `run` being the product of the axes after axis k except the last.
 // With two axes it is 1, and a band is one matrix to be transposed; otherwise a band is `run` interleaved matrices. If not even two lines
 // of such a matrix fit in memory, lines are taken in input order, along the first of these axes.
-import { checkAborted, releaseWindow, takeWindow } from '../bytes/index.js'
+import { checkAborted, type Range, releaseWindow, takeWindow } from '../bytes/index.js'
 import { transpose } from '../kernels/numbers/transpose.js'
 import type { Payload } from '../model/index.js'
 
@@ -41,13 +41,17 @@ interface Plan {
   readonly signal: AbortSignal | undefined
 }
 
-/** `dims` are the output's, slowest first, at least two; `size` is bytes per element: 1, 2, 4, 8 or 16. */
+/**
+ * `dims` are the output's, slowest first, at least two; `size` is bytes per element: 1, 2, 4, 8 or 16. `range`: the bytes that are wanted, by
+ * default all.
+ */
 export async function* reverseAxes(
   source: RandomAccess,
   dims: readonly number[],
   size: number,
   options: ReverseOptions = {},
   signal?: AbortSignal,
+  range: Range = { start: 0, end: source.byteLength },
 ): AsyncGenerator<Uint8Array, void, void> {
   const budget = options.budget ?? defaultBudget
   let axis = 0
@@ -55,18 +59,21 @@ export async function* reverseAxes(
   const [before, behind] = [dims.slice(0, axis), dims.slice(axis + 1)]
   const [lines, run, spacing] = [product(behind), product(behind.slice(0, -1)), product(before)]
   const plan: Plan = { source, size, length: dims[axis]!, spacing, behind, lines, run, signal }
-  const maxWidth = Math.min(plan.length, Math.max(1, Math.floor(budget / (lines * size))))
-  const band = takeWindow(maxWidth * lines * size)
+  // An element of axis k with all of the axes behind it is one stretch of the output.
+  const stretch = lines * size
+  const [first, last] = [Math.floor(range.start / stretch), Math.ceil(range.end / stretch)]
+  const maxWidth = Math.min(plan.length, last - first, Math.max(1, Math.floor(budget / stretch)))
+  const band = takeWindow(maxWidth * stretch)
   const backwards = before.toReversed()
   try {
-    for (let lead = 0; lead < spacing; lead++) {
-      const start = reversedIndex(lead, backwards)
-      for (let from = 0; from < plan.length; from += maxWidth) {
-        checkAborted(signal, source.origin?.source.name ?? 'tensor')
-        const width = Math.min(maxWidth, plan.length - from)
-        await fillBand(plan, start + from * spacing, width, band)
-        yield band.subarray(0, width * lines * size)
-      }
+    for (let at = first; at < last; ) {
+      checkAborted(signal, source.origin?.source.name ?? 'tensor')
+      const from = at % plan.length
+      const width = Math.min(maxWidth, plan.length - from, last - at)
+      await fillBand(plan, reversedIndex((at - from) / plan.length, backwards) + from * spacing, width, band)
+      const start = at * stretch
+      yield band.subarray(Math.max(0, range.start - start), Math.min(width * stretch, range.end - start))
+      at += width
     }
   } finally {
     releaseWindow(band)

@@ -108,16 +108,20 @@ function smallNumbers(name: string, shape: readonly number[], seed: number): Ten
 }
 
 /** The bytes of the quarters end within tensors, within blocks and within elements. */
-async function floats(): Promise<Model> {
+const inOrder = (order: 'row' | 'column', container: string) => async (): Promise<Model> => {
   const tensors = [
     smallNumbers('a.weight', [96, 512], 1),
     sampleTensor('norm.weight', 'i32', [33], 2),
     smallNumbers('b.weight', [130, 256], 3),
     sampleTensor('c', 'i8', [1000, 7], 4),
-  ]
-  const files = await convertToFiles(sampleModel(tensors), 'safetensors', { name: 'in.safetensors' })
-  return openModel(new MemorySource([...files.values()][0]!, 'in.safetensors'))
+  ].map((tensor) => ({ ...tensor, order }))
+  const files = await convertToFiles(sampleModel(tensors), container, { name: `in.${container}` })
+  const model = await openModel(new MemorySource([...files.values()][0]!, `in.${container}`))
+  expect(model.tensors[0]!.order).toBe(order)
+  return model
 }
+const floats = inOrder('row', 'safetensors')
+const columns = inOrder('column', 'npz')
 
 const quantize = (target: string, methods: readonly string[]): (readonly [string, Options])[] =>
   methods.map((method) => [target, { quantize: { method, everyMatrix: true } }])
@@ -134,6 +138,9 @@ const recoded: readonly (readonly [string, Options])[] = [
   ['gguf', { cast: 'f32' }],
   ...quantize('gguf', ['q8_0', 'q4_0', 'q4_k', 'q6_k', 'iq4_nl']),
   ...quantize('mcf', ['q8', 'q4', 'k6', 'k4', 'int8', 'int4']),
+  ['mcf', { quantize: { method: 'int8', everyMatrix: true, clip: [-0.01, 0.01] } }],
+  ['mcf', { quantize: { method: 'int4', everyMatrix: true, domain: 'activations' } }],
+  ['mcf', { quantize: { method: 'k4', everyMatrix: true, mode: 'reference' } }],
   ...quantize('aero', ['q8_0', 'q5_k']).map(([target, each]) => [target, { ...each, extra: hashed }] as const),
   ['aero', { cast: 'f32', deterministic: true }],
   ['aero', { cast: 'f32', extra: hashed }],
@@ -143,8 +150,25 @@ const recoded: readonly (readonly [string, Options])[] = [
   ['aeroset', { cast: 'f32', shardSize: 100_000, extra: { ...hashed, 'part-shards': 1 } }],
 ]
 
+const reordered: readonly (readonly [string, Options])[] = [
+  ['safetensors', {}],
+  ['safetensors', { cast: 'f32' }],
+  ['gguf', { cast: 'f16' }],
+  ['torch', { cast: 'f32', keepOrientation: false }],
+  ...quantize('gguf', ['q8_0', 'q4_k']),
+  ...quantize('mcf', ['q5', 'k4', 'int8']),
+  ['aero', { extra: hashed }],
+]
+
 describe('ranges of recoded outputs', () => {
   it.each(recoded)('of %s with %j join to the single run', async (target, options) => {
     expect(await expectSame(floats, target, options)).toBe(true)
   })
+
+  it.each(reordered)(
+    'of %s with %j join to the single run when elements change their order',
+    async (target, options) => {
+      expect(await expectSame(columns, target, options)).toBe(true)
+    },
+  )
 })

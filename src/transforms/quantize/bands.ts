@@ -1,5 +1,6 @@
 // Quantizes on several threads. No block or super-block crosses the end of a row, so a band of rows can be quantized on its own; the result
 // has the same regions as the whole, and each is copied to its place. The bytes do not depend on the bands.
+import { alignUp } from '../../bytes/index.js'
 import { type BlockLayout, blockLayout, type Method } from '../../dtypes/mcf/layout.js'
 import { lazyPayload, type Payload, type Tensor, type TensorRecipe } from '../../model/index.js'
 import { recipeOf, tensorRecipe } from '../../model/recipe-of.js'
@@ -7,6 +8,7 @@ import { fillWindows, type Job, type WorkerPool } from '../../threads/index.js'
 import { fileOf } from '../map-elements.js'
 import type { BlockLimits, Manner } from './blocks.js'
 import { inOnePiece, maxScales, maxWhole } from './blocks.js'
+import { type MakeRows, type RegionName, regionSlices, regionsOf } from './regions.js'
 import type { Clip } from './tiles.js'
 
 /** Values in a band: at least a few milliseconds of work, and no more memory than a window. */
@@ -34,6 +36,8 @@ interface Bands {
   readonly manner: Manner
   readonly clip: Clip | undefined
   readonly rowsPerBand: number
+  /** Bands begin at multiples of this. */
+  readonly rowUnit: number
   readonly file: string
   readonly pool: WorkerPool
 }
@@ -66,12 +70,14 @@ export function bandPayload(
   const wanted = Math.min(Math.max(share, minValues), maxValues)
   const rowsPerBand = Math.max(1, Math.round(wanted / columns / unit)) * unit
   if (rows < 2 * rowsPerBand) return undefined
-  const bands: Bands = { tensor: recipe, method, layout, manner, clip, rowsPerBand, file: fileOf(tensor.data), pool }
+  const file = fileOf(tensor.data)
+  const bands: Bands = { tensor: recipe, method, layout, manner, clip, rowsPerBand, rowUnit: unit, file, pool }
   const isWhole = byteLength <= (limits.whole ?? maxWhole)
   const made = lazyPayload(byteLength, (signal) =>
     isWhole ? inOnePiece(layout, (bytes) => fillWhole(bands, bytes, signal)) : scalesFirst(bands, signal),
   )
-  return { ...made, isMadeElsewhere: true }
+  const makeRows: MakeRows = (...asked) => regionOfBands(bands, ...asked)
+  return { ...made, isMadeElsewhere: true, slices: regionSlices(method, layout, makeRows) }
 }
 
 /** The smallest number of rows of f32 values that ends at a unit. */
@@ -96,13 +102,30 @@ async function* scalesFirst(bands: Bands, signal?: AbortSignal): AsyncGenerator<
   for await (const [band, made] of run(bands, 'codes', signal, head)) yield made.subarray(band.layout.codesOffset)
 }
 
+/** What a region holds of some rows, and of some more behind them. */
+async function* regionOfBands(
+  bands: Bands,
+  region: RegionName,
+  firstRow: number,
+  rows: number,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array, void, void> {
+  const aligned = firstRow - (firstRow % bands.rowUnit)
+  const list = bandsOf(bands, aligned, Math.min(bands.layout.rows, alignUp(firstRow + rows, bands.rowUnit)))
+  for await (const [band, made] of run(bands, 'all', signal, undefined, list)) {
+    const { start, perRow } = regionsOf(bands.method, band.layout).find(({ name }) => name === region)!
+    const skip = Math.max(0, firstRow - band.firstRow)
+    yield made.subarray(start + skip * perRow, start + band.layout.rows * perRow)
+  }
+}
+
 async function* run(
   bands: Bands,
   want: BandData['want'],
   signal: AbortSignal | undefined,
   head?: Uint8Array,
+  list: readonly Band[] = bandsOf(bands, 0, bands.layout.rows),
 ): AsyncGenerator<readonly [Band, Uint8Array], void, void> {
-  const list = [...bandsOf(bands)]
   const pieces = fillWindows(bands.pool, {
     count: list.length,
     lengthOf: (place) => list[place]!.layout[want === 'scales' ? 'codesOffset' : 'byteLength'],
@@ -114,11 +137,11 @@ async function* run(
   for await (const made of pieces) yield [list[place++]!, made]
 }
 
-function* bandsOf({ method, layout, rowsPerBand }: Bands): Generator<Band> {
-  const { rows, columns } = layout
-  for (let firstRow = 0; firstRow < rows; firstRow += rowsPerBand) {
-    yield { firstRow, layout: blockLayout(method, [Math.min(rowsPerBand, rows - firstRow), columns])! }
-  }
+function bandsOf({ method, layout: { columns }, rowsPerBand }: Bands, from: number, to: number): Band[] {
+  const bands: Band[] = []
+  for (let firstRow = from; firstRow < to; firstRow += rowsPerBand)
+    bands.push({ firstRow, layout: blockLayout(method, [Math.min(rowsPerBand, to - firstRow), columns])! })
+  return bands
 }
 
 function bandJob(bands: Bands, band: Band, want: BandData['want'], head: Uint8Array | undefined): Job {

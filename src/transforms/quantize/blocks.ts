@@ -4,7 +4,7 @@
 
 import { releaseWindow, takeEvenWindow } from '../../bytes/index.js'
 import { fillView, viewOf } from '../../bytes/views.js'
-import type { BlockLayout, Method } from '../../dtypes/mcf/layout.js'
+import { type BlockLayout, blockLayout, type Method } from '../../dtypes/mcf/layout.js'
 import {
   blockKernels,
   blockValues,
@@ -18,7 +18,8 @@ import {
   tileBlocks,
 } from '../../kernels/mcf/index.js'
 import { reweighBlocks, reweighSupers } from '../../kernels/mcf/weighted.js'
-import { lazyPayload, type Payload } from '../../model/index.js'
+import { lazyPayload, type Payload, payloadRange } from '../../model/index.js'
+import { type MakeRows, type RegionName, regionBytes, regionSlices, workCost } from './regions.js'
 import { loadTile, type Matrix, refuseBlock, type Tile, tilesOf } from './tiles.js'
 
 export type Mode = 'search' | 'reference'
@@ -67,12 +68,17 @@ export function blockPayload(
   manner: Manner,
   limits: BlockLimits = {},
 ): Payload {
-  return lazyPayload(layout.byteLength, (signal) => {
-    const job: Job = { method, layout, matrix, manner, kernels: blockKernels() }
+  const jobNow = (): Job => ({ method, layout, matrix, manner, kernels: blockKernels() })
+  const makeRows: MakeRows = (region, firstRow, rows, signal) => makeRegion(jobNow(), region, firstRow, rows, signal)
+  const all = lazyPayload(layout.byteLength, (signal) => {
     if (layout.byteLength <= (limits.whole ?? maxWhole))
-      return inOnePiece(layout, (bytes) => fillWhole(job, bytes, signal))
-    return layout.codesOffset <= (limits.scales ?? maxScales) ? scalesFirst(job, signal) : regionByRegion(job, signal)
+      return inOnePiece(layout, (bytes) => fillWhole(jobNow(), bytes, signal))
+    if (layout.codesOffset <= (limits.scales ?? maxScales)) return scalesFirst(jobNow(), signal)
+    return regionBytes(method, layout, 0, layout.byteLength, makeRows, signal)
   })
+  const { byteLength, chunks } = all
+  const cost = workCost(layout) / byteLength
+  return { byteLength, chunks, cost, slices: regionSlices(method, layout, makeRows) }
 }
 
 /** A payload in one buffer. `fill` gets it zeroed before the codes: padding between the regions stays zero. */
@@ -141,27 +147,28 @@ export async function quantizeInto(
   }
 }
 
-async function* regionByRegion(job: Job, signal?: AbortSignal): AsyncGenerator<Uint8Array, void, void> {
-  const { layout, method } = job
-  const piece = roomFor(job)
-  const regions: readonly (readonly [key: keyof Piece, end: number])[] =
-    method.family === 'q'
-      ? [['halves', layout.codesOffset]]
-      : [
-          ['halves', layout.subScalesOffset],
-          ['subScales', layout.codesOffset],
-        ]
-  let done = 0
-  for (const [key, end] of [...regions, ['codes', layout.byteLength] as const]) {
-    for await (const tile of tilesOf(job.matrix, signal)) {
-      const made = quantizeTile(job, tile, piece)[key]
-      const bytes = made instanceof Uint16Array ? littleEndian(made) : made
-      yield bytes
-      done += bytes.byteLength
-    }
-    if (end > done) yield new Uint8Array(end - done)
-    done = end
+/** What one region holds of some rows. */
+async function* makeRegion(
+  job: Job,
+  region: RegionName,
+  firstRow: number,
+  rows: number,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array, void, void> {
+  const some = rowsOf(job, firstRow, rows)
+  const piece = roomFor(some)
+  for await (const tile of tilesOf(some.matrix, signal)) {
+    const made = quantizeTile(some, tile, piece)[region]
+    yield made instanceof Uint16Array ? littleEndian(made) : made
   }
+}
+
+function rowsOf(job: Job, firstRow: number, rows: number): Job {
+  const { columns, values, base = 0 } = job.matrix
+  const row = columns * 4
+  const some = payloadRange(values, firstRow * row, rows * row)
+  const layout = blockLayout(job.method, [rows, columns])!
+  return { ...job, layout, matrix: { ...job.matrix, rows, base: base + firstRow, values: some } }
 }
 
 function roomFor({ method }: Job): Piece {

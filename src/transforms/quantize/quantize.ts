@@ -108,10 +108,10 @@ function encodedRows(tensor: Tensor, method: BlockMethod, { mode, importance }: 
 function payloadOf(method: Method, tensor: Tensor, values: Payload, options: QuantizeOptions): Payload {
   const { clip, range, domain = 'weights', mode = 'search', codes = 'symmetric', limits, threads } = options
   if (method.family === 'int') {
-    const findRange = async (signal?: AbortSignal): Promise<Clip> => clip ?? range ?? scanRange(tensor, domain, signal)
+    const findRange = (signal?: AbortSignal): Promise<Clip> => scanRange(tensor, domain, signal)
     const cost = (byteCosts.whole * 32) / method.bits
     const share = (made: Payload): Payload => (threads?.pool ? pooled(made, threads.pool, cost) : made)
-    return rawPayload(method, rawLayout(method, tensor.shape, domain)!, tensor, findRange, share)
+    return rawPayload(method, rawLayout(method, tensor.shape, domain)!, tensor, clip ?? range, findRange, share)
   }
   const [rows, columns] = tensor.shape as [number, number]
   const layout = blockLayout(method, tensor.shape)!

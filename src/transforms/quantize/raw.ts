@@ -7,8 +7,9 @@ import { viewOf } from '../../bytes/views.js'
 import type { Method, RawLayout } from '../../dtypes/mcf/layout.js'
 import { failWith, usageCodes, writeCodes } from '../../errors/index.js'
 import { f32ToWhole, type WholeScale } from '../../kernels/numbers/whole.js'
-import { lazyPayload, type Payload, type Tensor } from '../../model/index.js'
+import { lazyPayload, type Payload, payloadRange, type Slices, type Tensor } from '../../model/index.js'
 import { tensorRecipe } from '../../model/recipe-of.js'
+import { byteCosts } from '../../threads/costs.js'
 import { decodedPayload } from '../decode.js'
 import { fileOf, mapElements } from '../map-elements.js'
 import { rowMajor } from '../reorder.js'
@@ -43,25 +44,40 @@ export function rawScale(method: Method, domain: RawLayout['domain'], [min, max]
 /** For magnitudes below 2^51. */
 const roundEven = (value: number): number => value + 1.5 * 2 ** 52 - 1.5 * 2 ** 52
 
-/** `findRange` is called when the payload is read, and `share`, which may leave the codes to other threads. */
+/**
+ * `findRange` is called when the payload is read, unless the range is known, and `share`, which may leave the codes to other threads. Only with
+ * a known range can it be made from the middle.
+ */
 export function rawPayload(
   method: Method,
   layout: RawLayout,
   tensor: Tensor,
+  known: Clip | undefined,
   findRange: (signal?: AbortSignal) => Promise<Clip>,
   share: (codes: Payload) => Payload,
 ): Payload {
-  return lazyPayload(layout.byteLength, async function* (signal) {
-    const range = await findRange(signal)
+  const { byteLength, codesOffset } = layout
+  const codesOf = (scale: RawScale, range: Clip): Payload =>
+    share(wholePayload(tensor, method.bits as 4 | 8, wholeScale(scale, range)))
+  const scaleOf = (range: Clip): RawScale => {
     const scale = rawScale(method, layout.domain, range)
-    if (!Number.isFinite(scale.scale)) {
-      const message = `the range from ${range[0]} to ${range[1]} is too wide for a scale`
-      failWith(writeCodes['value-range'], { file: fileOf(tensor.data), path: tensor.name, message })
-    }
-    yield headOf(layout, scale)
-    const codes = wholePayload(tensor, method.bits as 4 | 8, wholeScale(scale, range))
-    yield* share(codes).chunks(defaultWindow, signal)
-  })
+    if (Number.isFinite(scale.scale)) return scale
+    const message = `the range from ${range[0]} to ${range[1]} is too wide for a scale`
+    return failWith(writeCodes['value-range'], { file: fileOf(tensor.data), path: tensor.name, message })
+  }
+  const part = (from: number, to: number): Payload =>
+    lazyPayload(to - from, async function* (signal) {
+      const range = known ?? (await findRange(signal))
+      const scale = scaleOf(range)
+      if (from < codesOffset) yield headOf(layout, scale).subarray(from, to)
+      const first = Math.max(from, codesOffset)
+      if (first >= to) return
+      const codes = payloadRange(codesOf(scale, range), first - codesOffset, to - first)
+      yield* codes.chunks(defaultWindow, signal)
+    })
+  const cost = (byteCosts.whole * 32) / method.bits
+  const slices: Slices = { unit: 1, take: (offset, length) => part(offset, offset + length) }
+  return { ...part(0, byteLength), cost, ...(known && { slices }) }
 }
 
 function wholeScale({ scale, ...limits }: RawScale, [min, max]: Clip): WholeScale {

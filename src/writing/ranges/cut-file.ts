@@ -3,9 +3,11 @@
 //
 // A part that holds checksums or hashes waits for all others, so it is kept small. An unchanged payload that no digest covers is cut at its own
 // start and end: a store copies what lies between by itself. A recoded payload is cut between its blocks. One that can only be made from its
-// start is not cut, unless a part would be too large. Digests need no special cuts, since their sums can begin anywhere.
+// start is not cut, unless a part would be too large; one that takes more work in slices, only if it would be several parts. Digests need no
+// special cuts, since their sums can begin anywhere.
 import type { ByteRange } from '../../bytes/index.js'
 import { type FileLayout, fileLength, type PayloadSlot, type Slot } from '../../model/layout.js'
+import type { Slices } from '../../model/payload.js'
 import { isLate, type SlotTable, slotTable, startOf } from './slot-table.js'
 
 export interface CutOptions {
@@ -105,8 +107,27 @@ class Cutter {
   }
 
   #passMade(slot: Slot, start: number, end: number): void {
-    const { minPart, partSize, maxPart } = this.#sizes
-    const unit = unitOf(slot)
+    const { partSize, minPart } = this.#sizes
+    const slices = slicesOf(slot)
+    if (!slices || (slices.stretches && end - start < minCostly * partSize)) {
+      this.#passStretch(undefined, partSize, start, end)
+      return
+    }
+    const { unit, stretches = [{ end: end - start, cost: 1 }] } = slices
+    if (stretches.length > 1 && start - this.#from >= minPart) this.#close(start)
+    // Parts that take about the same work.
+    const least = Math.min(...stretches.map(({ cost }) => cost))
+    let from = start
+    for (const stretch of stretches) {
+      const size = Math.max(minPart, Math.floor((partSize * least) / stretch.cost))
+      this.#passStretch(unit, size, from, start + stretch.end)
+      from = start + stretch.end
+    }
+  }
+
+  /** `unit`: where it can be cut, counted from `start`. */
+  #passStretch(unit: number | undefined, partSize: number, start: number, end: number): void {
+    const { minPart, maxPart } = this.#sizes
     // Where nothing but the ends of the slot is a border, the slot before it must not drag it into its part.
     if (unit === undefined && end - this.#from > partSize && start - this.#from >= minPart) this.#close(start)
     const step = unit ?? maxPart
@@ -130,9 +151,14 @@ class Cutter {
   }
 }
 
-/** Where a slot can be cut, counted from its start; undefined if it can only be made from there. */
-function unitOf(slot: Slot): number | undefined {
-  if (slot.kind !== 'payload') return 1
+/** A payload whose slices together take more work than the whole is cut if it is at least so many parts long. */
+const minCostly = 4
+
+/** Where a slot can be cut; undefined if it can only be made from its start. */
+function slicesOf(slot: Slot): Pick<Slices, 'unit' | 'stretches'> | undefined {
+  if (slot.kind !== 'payload') return anywhere
   const { slices, read } = slot.plain ?? slot.payload
-  return slices?.unit ?? (read ? 1 : undefined)
+  return slices ?? (read && anywhere)
 }
+
+const anywhere = { unit: 1 }

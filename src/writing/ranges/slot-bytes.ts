@@ -1,8 +1,8 @@
-// The bytes of slots from any offset on. A payload that can be sliced is made from there; one with random access is read there; any other one
-// is made from its start, and what comes before is dropped.
+// The bytes of slots from any offset on.
 import { failWith, writeCodes } from '../../errors/index.js'
 import { type Slot, slotLength } from '../../model/layout.js'
 import type { Payload } from '../../model/payload.js'
+import { payloadRange } from '../../model/payload-range.js'
 import { bytesOf, readRange, slotRuns } from '../read-slots.js'
 import { type SlotTable, slotAt, startOf } from './slot-table.js'
 
@@ -53,45 +53,12 @@ async function* payloadBytes(
   { file, path, window, signal }: MakeOptions & { readonly path: string },
 ): AsyncGenerator<Uint8Array, void, void> {
   let given = 0
-  for await (const { bytes, at } of piecesFrom(payload, from, to, window, signal)) {
-    const part = bytes.subarray(Math.max(0, from - at), Math.max(0, to - at))
+  for await (const bytes of payloadRange(payload, from, to - from).chunks(window, signal)) {
+    const part = bytes.subarray(0, to - from - given)
     given += part.byteLength
     if (part.byteLength > 0) yield part
     if (given === to - from) return
   }
   const message = `the payload declared ${payload.byteLength} bytes, and gave ${given} of those from ${from} to ${to}`
   failWith(writeCodes['layout-mismatch'], { file, path, message })
-}
-
-interface PlacedBytes {
-  readonly bytes: Uint8Array
-  /** Where in the payload they lie. */
-  readonly at: number
-}
-
-/** Pieces that hold the bytes from `from` to `to`, and perhaps more. */
-async function* piecesFrom(
-  payload: Payload,
-  from: number,
-  to: number,
-  window: number,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<PlacedBytes, void, void> {
-  const { slices, byteLength } = payload
-  const isWhole = from === 0 && to === byteLength
-  if (!isWhole && !slices && payload.read) {
-    for (let at = from; at < to; at += window)
-      yield { bytes: await payload.read(at, Math.min(window, to - at), signal), at }
-    return
-  }
-  const [start, end] =
-    isWhole || !slices
-      ? [0, byteLength]
-      : [from - (from % slices.unit), Math.min(byteLength, Math.ceil(to / slices.unit) * slices.unit)]
-  const part = isWhole || !slices ? payload : slices.take(start, end - start)
-  let at = start
-  for await (const bytes of part.chunks(window, signal)) {
-    yield { bytes, at }
-    at += bytes.byteLength
-  }
 }

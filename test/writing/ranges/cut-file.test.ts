@@ -100,6 +100,30 @@ describe('cutFile', () => {
     expect(borders(cutFile({ name: 'f', slots: [made(110), made(900), made(50)] }, sizes))).toEqual([110, 1010, 1060])
   })
 
+  it('cuts what takes more work in slices only where it is many parts, each with about the same work', () => {
+    const costly = (length: number): Slot => ({
+      kind: 'payload',
+      path: 'costly',
+      payload: {
+        ...bytesPayload(bytes(length)),
+        byteLength: length,
+        slices: {
+          unit: 1,
+          stretches: [
+            { end: length / 4, cost: 3 },
+            { end: length, cost: 1 },
+          ],
+          take: (from, count) => bytesPayload(bytes(length).subarray(from, from + count)),
+        },
+      },
+    })
+    expect(borders(cutFile({ name: 'f', slots: [costly(1000)] }, sizes))).toEqual([1000])
+    expect(borders(cutFile({ name: 'f', slots: [made(150), costly(1600)] }, sizes))).toEqual([
+      ...[150, 250, 350, 450, 550],
+      ...[850, 1150, 1450, 1750],
+    ])
+  })
+
   it('leaves alone what cannot be divided, and gives nothing for nothing', () => {
     expect(cutFile({ name: 'f', slots: [sliced(100)], isIndivisible: true }, sizes)).toEqual([{ from: 0, to: 3200 }])
     expect(cutFile({ name: 'f', slots: [] })).toEqual([])

@@ -1,7 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { MemorySource } from '../../../src/bytes/index.js'
 import { digestOf } from '../../../src/digest/index.js'
-import { formats, type Layout, lazyPayload, type Model, openModel, planConversion } from '../../../src/kit.js'
+import {
+  formats,
+  type Layout,
+  lazyPayload,
+  type Model,
+  openModel,
+  planConversion,
+  type Tensor,
+} from '../../../src/kit.js'
 import { bytesPayload, type FileLayout, fileLength, type Slot } from '../../../src/model/index.js'
 import { finishFile } from '../../../src/writing/ranges/finish-file.js'
 import { type OutputRange, rangeOf } from '../../../src/writing/ranges/range-of.js'
@@ -104,9 +112,44 @@ describe('a range from the middle', () => {
       return super.read(...request)
     }
   }
-  // What moves elements or puts all scales first has to look at a whole tensor; these do not.
   const streaming = ['safetensors', 'gguf', 'aero', 'npz', 'embd', 'oinf', 'mcf']
   const targets = formats.filter(({ id }) => streaming.includes(id)).map(({ id }) => id)
+
+  it.each([
+    ['aero', { quantize: { method: 'q8_0' } }],
+    ...['q8', 'q4', 'k4', 'int8'].map((method) => ['mcf', { quantize: { method, clip: [-1, 1] as const } }] as const),
+  ] as const)('of %s with %j reads the rows that it needs', async (target, options) => {
+    const values = new Float32Array(2048 * 512).map((_, i) => Math.sin(i))
+    const tensor: Tensor = {
+      ...sampleTensor('w.weight', 'f32', [2048, 512]),
+      data: bytesPayload(new Uint8Array(values.buffer)),
+    }
+    const [input] = (await convertToFiles(sampleModel([tensor]), 'safetensors', { name: 'in.safetensors' })).values()
+    const source = new Counting(input!, 'in.safetensors')
+    const { layout } = await planConversion(await openModel(source), target, {
+      ...{ name: 'out', deterministic: true, resolved: { ranges: new Map() } },
+      ...options,
+    })
+    const file = layout.files[0] as FileLayout
+    const middle = Math.floor(fileLength(file) / 2)
+    source.count = 0
+    await taken(rangeOf(layout, file.name, middle, middle + 10_000, { window: 8192 }))
+    expect(source.count).toBeGreaterThan(0)
+    expect(source.count).toBeLessThan(2048 * 512)
+  })
+
+  it('of a tensor in the other order reads what it needs of each line', async () => {
+    const model = sampleModel([sampleTensor('w', 'f32', [16, 65_536])])
+    const [input] = (await convertToFiles(model, 'safetensors', { name: 'in.safetensors' })).values()
+    const source = new Counting(input!, 'in.safetensors')
+    const { layout } = await planConversion(await openModel(source), 'primitiv', { name: 'out' })
+    const file = layout.files[0] as FileLayout
+    const middle = Math.floor(fileLength(file) / 2)
+    source.count = 0
+    await taken(rangeOf(layout, file.name, middle, middle + 10_000, { window: 8192 }))
+    expect(source.count).toBeGreaterThan(0)
+    expect(source.count).toBeLessThan(100_000)
+  })
 
   it.each(targets)('of %s reads no more than it needs', async (target) => {
     const model = sampleModel(Array.from({ length: 4 }, (_, i) => sampleTensor(`t${i}`, 'f32', [512, 512], i)))
