@@ -100,4 +100,14 @@ export { parseReceipt } from './verify/read-receipt.js'
 export { checkReceipt, type ReceiptOptions } from './verify/receipt.js'
 export * from './verify/verify.js'
 export * from './windows/index.js'
+export { type CutOptions, cutFile, type FilePart } from './writing/ranges/cut-file.js'
+export { finishFile } from './writing/ranges/finish-file.js'
+export type { DigestShare } from './writing/ranges/range-digests.js'
+export {
+  type OutputRange,
+  type PlacedBytes,
+  type RangeOptions,
+  type RangeSums,
+  rangeOf,
+} from './writing/ranges/range-of.js'
 export * from './writing/write-layout.js'
