@@ -231,6 +231,10 @@ export function withHead(source: ByteSource, head: Uint8Array): ByteSource {
   return wrapped
 }
 
+/** The same under another name. */
+export const renamedSource = (source: ByteSource, name: string): ByteSource =>
+  Object.assign(withHead(source, new Uint8Array(0)), { name })
+
 /** A part of a source as a source of its own, for containers inside containers (a member of a zip, a chunk). */
 export function sliceSource(source: ByteSource, offset: number, length: number, name = source.name): ByteSource {
   checkRange(source, offset, length)

@@ -78,6 +78,16 @@ export interface Resolved {
   readonly shared?: ReadonlyMap<number, number> | undefined
 }
 
+/** What planning reads values for: their range, the methods that a tensor could take with their sizes and errors, the digest of its bytes. */
+export type LookKind = 'range' | 'methods' | 'digest'
+
+/** Has values looked at. `costs` are those of each look, in nanoseconds; the answers are what `look` finds for each, in order. */
+export type LookAt = (
+  kind: LookKind,
+  costs: readonly number[],
+  look: (place: number, signal?: AbortSignal) => Promise<unknown>,
+) => Promise<readonly unknown[]>
+
 export interface ConvertOptions extends TensorOptions, RecodeOptions, MetadataOptions, FileOptions {
   /** What was done to the model before it came here; it stands first in the plan. */
   readonly before?: Iterable<PlanAction> | undefined
@@ -105,6 +115,8 @@ export interface ConvertOptions extends TensorOptions, RecodeOptions, MetadataOp
   readonly signal?: AbortSignal | undefined
   /** What an earlier plan for the same input found. */
   readonly resolved?: Resolved | undefined
+  /** For those who have it done elsewhere. Default: planning does it, with the threads of `pool`. */
+  readonly lookAt?: LookAt | undefined
   /** Called between two steps of planning, where much of what was needed so far no longer is. */
   readonly collectGarbage?: (() => void) | undefined
 }

@@ -32,7 +32,7 @@ import { askAgain, askTarget, noteIdleOptions } from './stages/target.js'
 import { translate } from './stages/translate.js'
 import { unpack, withPackedSettings } from './stages/unpack.js'
 
-export type { ConvertOptions, QuantizeSettings, Resolved } from './options.js'
+export type { ConvertOptions, LookAt, LookKind, QuantizeSettings, Resolved } from './options.js'
 
 /** Plain JSON, so that programs can read it and receipts can keep it. */
 export interface Plan {

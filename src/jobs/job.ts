@@ -1,7 +1,8 @@
 // A job is a conversion that many machines carry out together, as plain JSON: the inputs with the versions that they had, what is asked for,
 // everything that planning decided by chance or by looking at values, and where the output goes. A machine that has it plans the same layout,
 // and can make any part of the output. It holds no secrets: credentials come from the environment of each worker.
-import type { Resolved } from '../convert/plan.js'
+import type { Loss, Resolved } from '../convert/plan.js'
+import type { LookRound, NextLooks } from './looks.js'
 import type { JobOptions } from './options.js'
 
 export const jobMark = 'tare job 1'
@@ -21,6 +22,8 @@ export interface JobInput {
   readonly role: InputRole
   /** A path that is the same on all machines, or an address. */
   readonly address: string
+  /** What the one who planned called it, where that was a bare file name: some formats name a model after it. */
+  readonly name?: string | undefined
   readonly from?: string | undefined
   readonly lenient?: boolean | undefined
   /** All files of it. */
@@ -43,6 +46,15 @@ export interface JobOutput {
   readonly overwrite: boolean
 }
 
+/** Values that have to be looked at before the output can be laid out. Its tasks are these looks, and its files are empty. */
+export interface JobLooks {
+  /** What earlier rounds found. */
+  readonly known: readonly LookRound[]
+  readonly next: NextLooks
+  /** The loss that is allowed, which the layout decides. */
+  readonly allowLoss?: Loss | undefined
+}
+
 /** A conversion that many machines carry out together, as plain JSON. */
 export interface Job {
   readonly job: typeof jobMark
@@ -58,6 +70,8 @@ export interface Job {
   /** What planning found by reading values. */
   readonly resolved: Resolved
   readonly allowDamage: boolean
+  /** While values have to be known first. */
+  readonly looks?: JobLooks | undefined
   readonly output: JobOutput
   /** The main file first. */
   readonly files: readonly JobFile[]

@@ -10,12 +10,13 @@ import type { WorkerPool } from '../threads/index.js'
 import { jobCodes } from './codes.js'
 import { type Job, type JobOutput, jobMark } from './job.js'
 import { digestOfLayout } from './layout-digest.js'
-import { type NamedInput, type OpenedInputs, type OpenRequest, openInputs } from './open-inputs.js'
+import { type LookRound, OpenLooks } from './looks.js'
+import { assertPinned, type NamedInput, type OpenedInputs, type OpenRequest, openInputs } from './open-inputs.js'
 import { planFor } from './open-job.js'
 import { type JobOptions, toJobOptions } from './options.js'
 import { identityText } from './parse-job.js'
 import { refuseSecrets } from './secrets.js'
-import { maxUncut, type Task, type TaskOptions, tasksOf } from './tasks.js'
+import { lookTasks, maxUncut, type Task, type TaskOptions, tasksOf } from './tasks.js'
 
 export interface JobPlace {
   /** The id of the format to write. */
@@ -40,6 +41,8 @@ export interface JobRequest {
   readonly allowDamage?: boolean | undefined
   /** The size that parts should have. Default: 64 MiB. */
   readonly partSize?: number | undefined
+  /** Values that the layout depends on are left to workers: the job begins with looks at them. */
+  readonly leaveLooks?: boolean | undefined
   readonly onScan?: NonNullable<ConvertOptions['quantize']>['onScan']
 }
 
@@ -61,46 +64,90 @@ export interface MadeJob {
 
 const defaultPartSize = 64 * 2 ** 20
 
+/** A job whose values have to be looked at before anything is laid out. */
+export interface MadeLooks {
+  readonly job: Job
+  readonly looks: OpenLooks
+  readonly inputs: OpenedInputs
+}
+
 /** The caller closes the inputs. */
-export async function makeJob(request: JobRequest, how: MakeJobOptions): Promise<MadeJob> {
+export async function makeJob(request: JobRequest, how: MakeJobOptions): Promise<MadeJob | MadeLooks> {
   const { overwrite, allowLoss, allowDamage = false, partSize = defaultPartSize, prefer, ownState } = request
   const more = { prefer, ownState }
   for (const { address } of request.inputs) refuseSecrets(address)
   const inputs = await openInputs(request.inputs, toJobOptions({ ...request.options, name: '' }, more), how)
-  try {
+  return closingOnError(inputs, () => {
     const { target, name, directory, isFolder } = request.place(inputs.model)
     const output: JobOutput = { directory, isFolder, overwrite }
-    const asked = toJobOptions({ ...request.options, name, folder: isFolder }, more)
-    const planned = await planOnce(inputs, { target, options: asked }, { ...how, onScan: request.onScan })
-    const { conversion, options, resolved, digest } = planned
-    checkLoss(conversion.plan, allowLoss)
-    const { layout } = conversion
-    if (how.limits.isStored)
-      for (const file of layout.files)
-        if (file.isIndivisible && fileLength(file) > maxUncut) refuseUncut(file.name, fileLength(file))
-    const tasks = tasksOf(conversion, { partSize, ...how.limits })
-    const files = layout.files.map((file) => ({ name: file.name, size: fileLength(file) }))
-    const draft: Job = {
-      ...{
-        job: jobMark,
-        id: '',
-        tare: how.tare,
-        inputs: inputs.pinned,
-        target,
-        options,
-        resolved,
-        allowDamage,
-        output,
-      },
-      ...{ files, partSize, tasks: tasks.length, layout: digest },
-    }
-    await inputs.assertUnchanged()
-    const id = toHex(await digestOf('blake3', encodeUtf8(identityText(draft)))).slice(0, 16)
-    return { job: { ...draft, id }, conversion, tasks, inputs }
+    const options = toJobOptions({ ...request.options, name, folder: isFolder }, more)
+    const known = request.leaveLooks ? [] : undefined
+    const asked = { target, options, output, allowDamage, partSize, allowLoss, known }
+    return settle(inputs, asked, { ...how, onScan: request.onScan })
+  })
+}
+
+/** Goes on with a job when its looks have been taken: with the next ones, or with the parts of the output. The caller closes the inputs. */
+export async function makeNextJob(job: Job, found: LookRound, how: MakeJobOptions): Promise<MadeJob | MadeLooks> {
+  const { looks, allowDamage, ...asked } = job
+  const inputs = await openInputs(job.inputs, job.options, how)
+  return closingOnError(inputs, () => {
+    assertPinned(job.inputs, inputs.pinned)
+    const known = [...looks!.known, found]
+    return settle(inputs, { ...asked, allowDamage, allowLoss: looks!.allowLoss, known }, how)
+  })
+}
+
+async function closingOnError<T>(inputs: OpenedInputs, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
   } catch (error) {
     await inputs.close()
     throw error
   }
+}
+
+interface Asked extends Pick<Job, 'target' | 'options' | 'output' | 'allowDamage' | 'partSize'> {
+  readonly allowLoss: Loss | undefined
+  /** What looks found; undefined where planning looks at values itself. */
+  readonly known: readonly LookRound[] | undefined
+}
+
+type Settling = MakeJobOptions & { readonly onScan?: JobRequest['onScan'] }
+
+async function settle(inputs: OpenedInputs, asked: Asked, how: Settling): Promise<MadeJob | MadeLooks> {
+  const { target, output, allowDamage, partSize, allowLoss, known } = asked
+  const planned = await planOnce(inputs, asked, { ...how, known }).catch((error: unknown) => {
+    if (error instanceof OpenLooks) return error
+    throw error
+  })
+  const shared = { job: jobMark, tare: how.tare, inputs: inputs.pinned, target, allowDamage, output, partSize } as const
+  if (planned instanceof OpenLooks) {
+    const { kind, count, costs } = planned
+    const looks = { known: known!, next: { kind, count }, allowLoss }
+    const files = [{ name: asked.options.name, size: 0 }]
+    const rest = { options: asked.options, resolved: {}, looks, files }
+    const tasks = lookTasks(costs, partSize).length
+    return { job: await withId(inputs, { ...shared, ...rest, tasks, layout: noLayout }), looks: planned, inputs }
+  }
+  const { conversion, options, resolved, digest: layout } = planned
+  checkLoss(conversion.plan, allowLoss)
+  if (how.limits.isStored)
+    for (const file of conversion.layout.files)
+      if (file.isIndivisible && fileLength(file) > maxUncut) refuseUncut(file.name, fileLength(file))
+  const tasks = tasksOf(conversion, { partSize, ...how.limits })
+  const files = conversion.layout.files.map((file) => ({ name: file.name, size: fileLength(file) }))
+  const job = await withId(inputs, { ...shared, options, resolved, files, tasks: tasks.length, layout })
+  return { job, conversion, tasks, inputs }
+}
+
+/** Until there is one. */
+const noLayout = '0'.repeat(64)
+
+async function withId(inputs: OpenedInputs, draft: Omit<Job, 'id'>): Promise<Job> {
+  await inputs.assertUnchanged()
+  const id = toHex(await digestOf('blake3', encodeUtf8(identityText({ ...draft, id: '' })))).slice(0, 16)
+  return { ...draft, id }
 }
 
 interface Planned {

@@ -1,5 +1,5 @@
 // The inputs of a job: opened as the job names them, and compared with what they were when it was planned.
-import { type ByteSource, checkAborted } from '../bytes/index.js'
+import { type ByteSource, checkAborted, renamedSource } from '../bytes/index.js'
 import { parseVocabularyText } from '../content/vocabulary-text.js'
 import { mergeModels } from '../convert/merge/merge.js'
 import type { QuantizeSettings } from '../convert/options.js'
@@ -57,7 +57,7 @@ export async function openInputs(
     checkAborted(signal, input.address)
     const source = await request.open(input.address)
     sources.push(source)
-    return source
+    return input.name === undefined || source.folder?.isWhole ? source : renamedSource(source, input.name)
   }
   const openAs = async (input: NamedInput): Promise<Model> => {
     const { from, lenient } = input
@@ -112,8 +112,9 @@ function filesOf({ files, parts }: Model): readonly ByteSource[] {
   return [...new Set([...files, ...beside])]
 }
 
-const pin = ({ role, address, from, lenient }: NamedInput, files: readonly ByteSource[]): JobInput => ({
+const pin = ({ role, address, name, from, lenient }: NamedInput, files: readonly ByteSource[]): JobInput => ({
   ...{ role, address },
+  ...(name !== undefined && { name }),
   ...(from !== undefined && { from }),
   ...(lenient && { lenient }),
   files: files.map(({ name, size, version }) => ({ name, size, ...(version !== undefined && { version }) })),

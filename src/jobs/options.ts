@@ -93,9 +93,9 @@ export const fromFindings = ({ methods, ranges, shared }: JobFindings): Resolved
 })
 
 /** Text keeps the sign of zero, infinities and NaN. */
-const textsOf = ([min, max]: readonly [number, number]): Pair<string, string> => [textOf(min), textOf(max)]
+export const textsOf = ([min, max]: readonly [number, number]): Pair<string, string> => [textOf(min), textOf(max)]
 const textOf = (value: number): string => (Object.is(value, -0) ? '-0' : String(value))
-const numbersOf = ([min, max]: Pair<string, string>): readonly [number, number] => [Number(min), Number(max)]
+export const numbersOf = ([min, max]: Pair<string, string>): readonly [number, number] => [Number(min), Number(max)]
 
 export const withoutUndefined = <T extends object>(value: T): T =>
   Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as T

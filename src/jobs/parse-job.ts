@@ -3,8 +3,10 @@ import { isPathBelow } from '../bytes/index.js'
 import { failWith } from '../errors/index.js'
 import { jobCodes } from './codes.js'
 import { identityOf, type Job, jobMark } from './job.js'
+import { answersShape, lookKinds } from './looks.js'
 import { fromFindings, type JobFindings, toFindings } from './options.js'
 import {
+  anything,
   count,
   either,
   fields,
@@ -62,9 +64,17 @@ const options = fields({
 const input = fields({
   role: oneOf('model', 'merge', 'state', 'importance', 'vocabulary'),
   address: text,
+  'name?': text,
   'from?': text,
   'lenient?': flag,
   files: list(fields({ name: text, size: count, 'version?': text })),
+})
+
+const kind = oneOf(...lookKinds)
+const looks = fields({
+  known: list(fields({ kind, answers: list(anything) })),
+  next: fields({ kind, count }),
+  'allowLoss?': text,
 })
 
 const jobShape = fields({
@@ -80,6 +90,7 @@ const jobShape = fields({
     'shared?': list(tuple([count, count])),
   }),
   allowDamage: flag,
+  'looks?': looks,
   output: fields({ directory: text, isFolder: flag, overwrite: flag }),
   files: list(fields({ name: text, size: count, 'upload?': text })),
   partSize: count,
@@ -95,6 +106,8 @@ export function parseJob(content: string, file: string): Job {
   if (found.files.length === 0) complain('files', 'there is no file to make')
   for (const [i, { name }] of found.files.entries())
     if (!isPathBelow(name)) complain(`files[${i}].name`, `${JSON.stringify(name)} leads out of the output`)
+  for (const [i, { kind, answers }] of (found.looks?.known ?? []).entries())
+    answersShape(kind)(answers, `looks.known[${i}].answers`, complain)
   if (found.partSize === 0) complain('partSize', 'parts must have a size')
   return { ...found, resolved: fromFindings(found.resolved) }
 }

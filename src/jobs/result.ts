@@ -4,7 +4,8 @@ import type { DigestPiece, TreeNode } from '../digest/pieces.js'
 import { type Finding, failWith } from '../errors/index.js'
 import type { DigestShare } from '../writing/ranges/range-digests.js'
 import { jobCodes } from './codes.js'
-import { count, either, fields, finding, finite, list, parseAs, text, tuple } from './shapes.js'
+import type { LookAnswer } from './looks.js'
+import { anything, count, either, fields, finding, finite, list, parseAs, text, tuple } from './shapes.js'
 
 export interface TaskResult {
   readonly task: number
@@ -12,13 +13,15 @@ export interface TaskResult {
   readonly shares: readonly DigestShare[]
   /** What the checksums of the input say is damaged. */
   readonly damage: readonly Finding[]
+  /** What looks found, if the task was some. */
+  readonly answers?: readonly LookAnswer[] | undefined
   /** How long it took. */
   readonly seconds: number
 }
 
 /** What a result is called. One that says nothing but how long it took says that in its name, so that nobody has to read it. */
-export function resultName({ task, shares, damage, seconds }: TaskResult): string {
-  const isShort = shares.length === 0 && damage.length === 0
+export function resultName({ task, shares, damage, answers, seconds }: TaskResult): string {
+  const isShort = shares.length === 0 && damage.length === 0 && !answers
   return isShort ? `${task}.${Math.round(seconds * 1000)}ms` : longName(task)
 }
 
@@ -52,6 +55,7 @@ const resultShape = fields({
   seconds: finite,
   'shares?': list(tuple([count, count, count, either(text, nodes)])),
   'damage?': list(finding),
+  'answers?': list(anything),
 })
 
 interface PlainResult {
@@ -60,9 +64,10 @@ interface PlainResult {
   readonly seconds: number
   readonly shares?: readonly (readonly [digest: number, from: number, to: number, sum: Json])[]
   readonly damage?: readonly Finding[]
+  readonly answers?: readonly LookAnswer[] | undefined
 }
 
-export function formatResult(job: string, { task, shares, damage, seconds }: TaskResult): string {
+export function formatResult(job: string, { task, shares, damage, answers, seconds }: TaskResult): string {
   const plain: PlainResult = {
     job,
     task,
@@ -76,6 +81,7 @@ export function formatResult(job: string, { task, shares, damage, seconds }: Tas
         ...(path !== undefined && { path }),
       })),
     }),
+    ...(answers && { answers }),
   }
   return JSON.stringify(plain)
 }
@@ -104,5 +110,6 @@ export function parseResult(content: string, job: string, task: number, file: st
     )
     return { digest, piece: { from, to, nodes: tree } }
   })
-  return { task, shares, damage: found.damage ?? [], seconds: found.seconds }
+  const { damage = [], seconds, answers } = found
+  return { task, shares, damage, seconds, ...(answers && { answers }) }
 }

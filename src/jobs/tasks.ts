@@ -37,7 +37,12 @@ export interface CheckTask extends TaskBase {
   readonly end: number
 }
 
-export type Task = RangeTask | CheckTask
+/** Some looks at values that have to be known before anything is laid out. */
+export interface LookTask extends Omit<CheckTask, 'kind'> {
+  readonly kind: 'look'
+}
+
+export type Task = RangeTask | CheckTask | LookTask
 
 export interface TaskOptions {
   readonly partSize: number
@@ -57,18 +62,32 @@ export function tasksOf({ layout, checks }: Conversion, options: TaskOptions): T
   const tasks: Task[] = []
   for (const [file, each] of layout.files.entries())
     for (const task of rangeTasks(each, file, options)) tasks.push({ ...task, number: tasks.length })
-  const total = checks.reduce((sum, { bytes }) => sum + bytes, 0)
-  const enough = Math.max(options.partSize, total / maxChecks)
-  for (let first = 0, end = 0; first < checks.length; first = end) {
-    let bytes = 0
-    while (end < checks.length && (end === first || bytes + checks[end]!.bytes <= enough)) bytes += checks[end++]!.bytes
-    tasks.push({ kind: 'check', number: tasks.length, first, end, cost: bytes * (readCost + byteCosts.scan) })
-  }
+  const perByte = readCost + byteCosts.scan
+  const costs = checks.map(({ bytes }) => bytes * perByte)
+  for (const batch of batches(costs, options.partSize * perByte))
+    tasks.push({ kind: 'check', number: tasks.length, ...batch })
+  return tasks
+}
+
+/** The tasks of a job whose values have to be looked at. */
+export function lookTasks(costs: readonly number[], partSize: number): LookTask[] {
+  const tasks: LookTask[] = []
+  for (const batch of batches(costs, partSize * (readCost + byteCosts.scan)))
+    tasks.push({ kind: 'look', number: tasks.length, ...batch })
   return tasks
 }
 
 /** There can be one for each of a million tensors: those of adjacent ones are done together. */
-const maxChecks = 10_000
+const maxBatches = 10_000
+
+function* batches(costs: readonly number[], wanted: number): Generator<Pick<CheckTask, 'first' | 'end' | 'cost'>> {
+  const enough = Math.max(wanted, costs.reduce((sum, cost) => sum + cost, 0) / maxBatches)
+  for (let first = 0, end = 0; first < costs.length; first = end) {
+    let cost = 0
+    while (end < costs.length && (end === first || cost + costs[end]! <= enough)) cost += costs[end++]!
+    yield { first, end, cost }
+  }
+}
 
 function* rangeTasks(
   file: FileLayout,
@@ -99,13 +118,25 @@ function costOf(table: SlotTable, from: number, to: number): number {
   let cost = 0
   for (let i = slotAt(table, from); i < table.slots.length && startOf(table, i) < to; i++) {
     const slot = table.slots[i]!
-    const bytes = Math.min(to, table.ends[i]!) - Math.max(from, startOf(table, i))
-    cost += bytes * (writeCost + (slot.kind === 'payload' ? makeCost(slot.plain ?? slot.payload) : 0))
+    const start = startOf(table, i)
+    const [low, high] = [Math.max(from, start), Math.min(to, table.ends[i]!)]
+    cost += (high - low) * writeCost
+    if (slot.kind === 'payload') cost += makeCost(slot.plain ?? slot.payload, low - start, high - start)
   }
   return cost
 }
 
-const makeCost = ({ origin, cost }: Payload): number => (origin ? readCost : (cost ?? byteCosts.maxWork))
+/** What making the bytes `from` to `to` takes. */
+function makeCost({ origin, cost = byteCosts.maxWork, slices, byteLength }: Payload, from: number, to: number): number {
+  if (origin) return (to - from) * readCost
+  if (!slices?.stretches || to - from === byteLength) return (to - from) * cost
+  let [sum, start] = [0, 0]
+  for (const stretch of slices.stretches) {
+    sum += Math.max(0, Math.min(to, stretch.end) - Math.max(from, start)) * stretch.cost
+    start = stretch.end
+  }
+  return sum
+}
 
 /** The tasks of one of several workers that share them: adjacent ones of each kind, such that all have about the same to do. */
 export function shareOf(tasks: readonly Task[], index: number, workers: number): Task[] {
@@ -122,7 +153,7 @@ export function* sharedOut(
   tasks: readonly Task[],
   workers: number,
 ): Generator<{ readonly task: Task; readonly share: number }, void, void> {
-  for (const kind of ['range', 'check'] as const) {
+  for (const kind of ['range', 'check', 'look'] as const) {
     const those = tasks.filter((task) => task.kind === kind)
     const total = those.reduce((sum, { cost }) => sum + cost, 0)
     let done = 0

@@ -4,9 +4,10 @@ import { checkAborted } from '../bytes/index.js'
 import type { Finding } from '../errors/index.js'
 import { refuseDamage } from '../formats/index.js'
 import { rangeOf } from '../writing/ranges/range-of.js'
-import type { OpenJob } from './open-job.js'
+import type { LookAnswer } from './looks.js'
+import type { OpenJob, OpenLooksJob } from './open-job.js'
 import type { TaskResult } from './result.js'
-import type { CheckTask, RangeTask, Task } from './tasks.js'
+import type { CheckTask, LookTask, RangeTask, Task } from './tasks.js'
 
 export interface WorkOptions {
   readonly signal?: AbortSignal | undefined
@@ -15,7 +16,11 @@ export interface WorkOptions {
 }
 
 /** Does these tasks one after another, except those that are done already. Gives the number of those that were done here. */
-export async function workOn(opened: OpenJob, tasks: readonly Task[], options: WorkOptions = {}): Promise<number> {
+export async function workOn(
+  opened: OpenJob | OpenLooksJob,
+  tasks: readonly Task[],
+  options: WorkOptions = {},
+): Promise<number> {
   const done = await opened.store.done(tasks)
   let made = 0
   for (const task of tasks) {
@@ -29,17 +34,31 @@ export async function workOn(opened: OpenJob, tasks: readonly Task[], options: W
 }
 
 /** Does one task and leaves its result, last. */
-export async function doTask(opened: OpenJob, task: Task, signal?: AbortSignal): Promise<TaskResult> {
+export async function doTask(opened: OpenJob | OpenLooksJob, task: Task, signal?: AbortSignal): Promise<TaskResult> {
   const { job, store } = opened
   checkAborted(signal, job.files[0]!.name)
   const started = performance.now()
-  const damage = task.kind === 'check' ? await check(opened, task, signal) : []
-  const shares = task.kind === 'range' ? await makeRange(opened, task, signal) : []
-  const result = { task: task.number, shares, damage, seconds: (performance.now() - started) / 1000 }
+  const made = 'looks' in opened ? await look(opened, task, signal) : await make(opened, task, signal)
+  const seconds = (performance.now() - started) / 1000
+  const result = { shares: [], damage: [], ...made, task: task.number, seconds }
   // What was read belongs to the inputs as they were planned for, or it does not count.
   await opened.inputs.assertUnchanged()
   await store.putResult(job.id, result)
   return result
+}
+
+type Made = Partial<Pick<TaskResult, 'shares' | 'damage' | 'answers'>>
+
+async function make(opened: OpenJob, task: Task, signal?: AbortSignal): Promise<Made> {
+  if (task.kind === 'range') return { shares: await makeRange(opened, task, signal) }
+  return { damage: await check(opened, task as CheckTask, signal) }
+}
+
+async function look({ looks }: OpenLooksJob, task: Task, signal?: AbortSignal): Promise<Made> {
+  const { first, end } = task as LookTask
+  const answers: LookAnswer[] = []
+  for (let place = first; place < end; place++) answers.push(await looks.answer(place, signal))
+  return { answers }
 }
 
 async function check(

@@ -20,6 +20,8 @@ export {
   type JobRunOptions,
   type JobStatus,
   jobStatus,
+  type PlannedJob,
+  startJob,
   startOpenJob,
   workOnJob,
   writeJob,

@@ -67,11 +67,17 @@ async function measureAll(
   tensors: readonly Tensor[],
   { importance, mode, codes, onScan }: QuantizeSettings,
   isGgml: boolean,
-  { signal, pool }: ConvertOptions,
+  { signal, pool, lookAt }: ConvertOptions,
 ): Promise<Option[][]> {
   const total = tensors.length
   const measured: Option[][] = []
   const optionsFor = ({ name }: Tensor) => ({ isGgml, importance: importance?.get(name), mode, codes, signal })
+  if (lookAt) {
+    const costs = tensors.map(() => measureCost)
+    const look = (place: number, stop?: AbortSignal): Promise<Option[]> =>
+      measureOptions(tensors[place]!, { ...optionsFor(tensors[place]!), signal: stop })
+    return (await lookAt('methods', costs, look)) as Option[][]
+  }
   const found = runMixed(tensors, {
     pool: isWorthComputing(pool, total * measureCost) ? pool : undefined,
     job: (tensor) => measureJob(tensor, optionsFor(tensor)),

@@ -115,9 +115,17 @@ function quantize(
 async function scanAll(
   chosen: readonly Chosen[],
   { onScan }: QuantizeSettings,
-  { signal, pool }: ConvertOptions,
+  { signal, pool, lookAt }: ConvertOptions,
 ): Promise<Map<number, Clip>> {
   const ranges = new Map<number, Clip>()
+  if (lookAt) {
+    const costs = chosen.map(({ values }) => values.data!.byteLength * byteCosts.scan)
+    const look = (place: number, stop?: AbortSignal): Promise<Clip> =>
+      scanRange(chosen[place]!.values, chosen[place]!.domain, stop)
+    const found = await lookAt('range', costs, look)
+    for (const [place, { index }] of chosen.entries()) ranges.set(index, found[place] as Clip)
+    return ranges
+  }
   const total = chosen.reduce((sum, { values }) => sum + values.data!.byteLength, 0)
   const isWorthIt = isWorthComputing(pool, total * byteCosts.scan)
   const found = runMixed(chosen, {

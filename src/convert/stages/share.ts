@@ -29,11 +29,11 @@ export async function share(state: State): Promise<State> {
 }
 
 /** Tensors that have the bytes of an earlier one, with that. */
-async function findSame(items: readonly Item[], { pool, signal }: ConvertOptions): Promise<Map<number, number>> {
+async function findSame(items: readonly Item[], options: ConvertOptions): Promise<Map<number, number>> {
   const found = new Map<number, number>()
   const groups = groupAlike(items)
   const payloads = new Set(groups.flatMap((group) => group.map((i) => items[i]!.stored!.data!)))
-  const digests = await digestPayloads([...payloads], 'blake3', { name: 'tensors', pool, signal })
+  const digests = await digestsOf([...payloads], options)
   for (const group of groups) {
     const first = new Map<string, number>()
     for (const i of group) {
@@ -44,6 +44,21 @@ async function findSame(items: readonly Item[], { pool, signal }: ConvertOptions
     }
   }
   return new Map([...found].sort(([a], [b]) => a - b))
+}
+
+async function digestsOf(
+  payloads: readonly Payload[],
+  { pool, signal, lookAt }: ConvertOptions,
+): Promise<ReadonlyMap<Payload, string>> {
+  const how = { name: 'tensors', pool, signal }
+  if (!lookAt) return digestPayloads(payloads, 'blake3', how)
+  const costs = payloads.map(({ byteLength, cost = 0 }) => byteLength * (byteCosts.digestStream + cost))
+  const look = async (place: number, stop?: AbortSignal): Promise<string | undefined> => {
+    const payload = payloads[place]!
+    return (await digestPayloads([payload], 'blake3', { ...how, signal: stop })).get(payload)
+  }
+  const found = await lookAt('digest', costs, look)
+  return new Map(payloads.map((payload, place) => [payload, found[place] as string]))
 }
 
 /** The positions of tensors that could have the same bytes. */

@@ -1,7 +1,7 @@
 // The parts of a job on a file system that all workers share. A folder beside the output holds its files under other names, in their full
 // length from the beginning, and a small file for each part that is done. Workers write into place and flush before they say that they are
 // done; nothing that they write depends on others, so it does not matter who comes late or does something twice.
-import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, open, readdir, readFile, rename, rm, stat, unlink, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import type { ByteSource } from '../../bytes/index.js'
 import { failWith, ioCodes } from '../../errors/index.js'
@@ -25,6 +25,7 @@ import { replaceFiles, syncDirectory } from '../files/replace-files.js'
 
 /** Workers leave a line or two, or a list of digests. */
 const maxResult = 1 << 28
+const maxInFlight = 64
 
 export class FileStore implements JobStore {
   readonly limits = { isStored: false }
@@ -167,7 +168,14 @@ export class FileStore implements JobStore {
   }
 
   async discard(): Promise<void> {
-    await withIoErrors(this.#folder, () => rm(this.#folder, { recursive: true, force: true }))
+    await withIoErrors(this.#folder, async () => {
+      // A hundred thousand results take long one by one.
+      const names = await readdir(join(this.#folder, 'results')).catch(() => [])
+      const paths = names.map((name) => join(this.#folder, 'results', name))
+      for (let i = 0; i < paths.length; i += maxInFlight)
+        await Promise.all(paths.slice(i, i + maxInFlight).map((path) => unlink(path).catch(() => {})))
+      await rm(this.#folder, { recursive: true, force: true })
+    })
     syncDirectory(dirname(this.#folder))
   }
 
@@ -195,7 +203,7 @@ async function writeAll(handle: import('node:fs/promises').FileHandle, bytes: Ui
 let drafts = 0
 
 /** The file is there with all of its content, or it is not there. */
-async function writeWhole(path: string, text: string): Promise<void> {
+export async function writeWhole(path: string, text: string): Promise<void> {
   const draft = `${path}.${process.pid}-${Math.random().toString(16).slice(2, 10)}-${drafts++}.tmp`
   try {
     await writeFile(draft, text, { flush: true })

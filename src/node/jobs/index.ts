@@ -1,6 +1,6 @@
 // Conversions that many machines carry out together: a job is planned once, worked on anywhere, and finished when all of its parts are there.
-import { readFile, stat, writeFile } from 'node:fs/promises'
-import { resolve } from 'node:path'
+import { readFile, stat } from 'node:fs/promises'
+import { basename, resolve } from 'node:path'
 import { type PlanOptions, planSettings } from '../../api/convert.js'
 import { requireHost } from '../../api/host.js'
 import type { ByteSource } from '../../bytes/index.js'
@@ -9,10 +9,17 @@ import { assertOpens, collectorFor } from '../../convert/run.js'
 import { type Finding, failWith, ioCodes, usageCodes } from '../../errors/index.js'
 import type { FormatId } from '../../formats/index.js'
 import { jobCodes } from '../../jobs/codes.js'
-import { joinResults } from '../../jobs/finish.js'
+import { joinAnswers, joinResults } from '../../jobs/finish.js'
 import type { Job } from '../../jobs/job.js'
-import { type JobRequest, makeJob } from '../../jobs/make-job.js'
-import { type OpenJob, openJob } from '../../jobs/open-job.js'
+import {
+  type JobRequest,
+  type MadeJob,
+  type MadeLooks,
+  type MakeJobOptions,
+  makeJob,
+  makeNextJob,
+} from '../../jobs/make-job.js'
+import { type OpenJob, openJob, openLooks } from '../../jobs/open-job.js'
 import { formatJob, parseJob } from '../../jobs/parse-job.js'
 import type { JobStore } from '../../jobs/store.js'
 import { shareOf, type Task } from '../../jobs/tasks.js'
@@ -23,7 +30,7 @@ import { withIoErrors } from '../files/io-error.js'
 import { type InputOptions, openInput } from '../input.js'
 import { isRemote } from '../remote/remote-input.js'
 import { packageVersion } from '../version.js'
-import { FileStore } from './file-store.js'
+import { FileStore, writeWhole } from './file-store.js'
 
 export type { Job } from '../../jobs/job.js'
 
@@ -48,12 +55,18 @@ export interface PlanJobOptions extends Omit<PlanOptions, 'pool' | 'signal' | 's
   readonly allowDamage?: boolean | undefined
   /** The size that parts should have. Default: 64 MiB. */
   readonly partSize?: number | undefined
+  /**
+   * Leave reading values that the layout depends on (ranges for quantizers, equal tensors, errors for a size) to workers: the job begins with
+   * looks at them, and `finishJob` gives the next one. Default: planning reads them here.
+   */
+  readonly leaveLooks?: boolean | undefined
 }
 
 /** A job, and what it will do to the model. */
 export interface PlannedJob {
   readonly job: Job
-  readonly plan: Plan
+  /** Absent while values have to be looked at. */
+  readonly plan?: Plan | undefined
 }
 
 /**
@@ -66,7 +79,7 @@ export interface PlannedJob {
  * await finishJob(job)
  */
 export async function planJob(input: string, output: string, options: PlanJobOptions = {}): Promise<PlannedJob> {
-  const { to, overwrite = true, allowLoss, allowDamage, partSize, ...rest } = options
+  const { to, overwrite = true, allowLoss, allowDamage, partSize, leaveLooks, ...rest } = options
   const { headers, cache, onFinding, signal, pool, onProgress, collectGarbage, ...plan } = rest
   const place = await requireHost(output).place(output, { to, inputs: [] })
   const directory = place.pathOf('')
@@ -76,7 +89,7 @@ export async function planJob(input: string, output: string, options: PlanJobOpt
       inputs: [{ role: 'model', address: input }],
       place: () => ({ target, name, directory, isFolder }),
       options: planSettings(target, plan),
-      ...{ overwrite, allowLoss, allowDamage, partSize },
+      ...{ overwrite, allowLoss, allowDamage, partSize, leaveLooks },
     },
     output,
     { headers, cache, onFinding, signal, pool, onProgress, collectGarbage },
@@ -85,26 +98,48 @@ export async function planJob(input: string, output: string, options: PlanJobOpt
 
 /** The same with inputs beside the model, and a place that the model can decide. */
 export async function startJob(request: JobRequest, output: string, options: JobRunOptions): Promise<PlannedJob> {
-  const { job, conversion, close } = await startOpenJob(request, output, options)
-  await close()
-  return { job, plan: conversion.plan }
+  const started = await start(request, output, options)
+  await started.close()
+  return { job: started.job, plan: 'conversion' in started ? started.conversion.plan : undefined }
 }
 
 /** The same for one who goes on with it: with the plan that was made. The caller closes it. */
-export async function startOpenJob(request: JobRequest, output: string, options: JobRunOptions): Promise<OpenJob> {
+export async function startOpenJob(
+  request: Omit<JobRequest, 'leaveLooks'>,
+  output: string,
+  options: JobRunOptions,
+): Promise<OpenJob> {
+  return (await start(request, output, options)) as OpenJob
+}
+
+async function start(request: JobRequest, output: string, options: JobRunOptions): Promise<Started> {
   const asked: JobRequest = {
     ...request,
-    inputs: request.inputs.map((input) => ({ ...input, address: everywhere(input.address) })),
+    inputs: request.inputs.map((input) => ({
+      ...input,
+      address: everywhere(input.address),
+      ...(isBareName(input.address) && { name: input.address }),
+    })),
     place(model) {
       const place = request.place(model)
       return { ...place, directory: everywhere(place.directory) }
     },
     onScan: options.onProgress,
   }
-  const isStored = isRemote(everywhere(output))
-  const s3 = isStored ? await import('./s3-store.js') : undefined
+  return collected(output, options, (how) => makeJob(asked, how))
+}
+
+type Started = OpenJob | { readonly job: Job; readonly store: JobStore; close(): Promise<void> }
+
+/** Makes a job, and the place where its parts are collected. */
+async function collected(
+  output: string,
+  options: JobRunOptions,
+  make: (how: MakeJobOptions) => Promise<MadeJob | MadeLooks>,
+): Promise<Started> {
+  const s3 = isRemote(everywhere(output)) ? await import('./s3-store.js') : undefined
   const limits = s3 ? await s3.storeLimits(output) : { isStored: false }
-  const { job, inputs, ...planned } = await makeJob(asked, { ...runOptions(options), limits })
+  const { job, inputs, ...planned } = await make({ ...runOptions(options), limits })
   try {
     await assertNotInput(job)
     const started = s3 ? await s3.S3Store.start(job, options.signal) : { job, store: new FileStore(job) }
@@ -135,6 +170,8 @@ function everywhere(path: string): string {
     'it holds a password or a signature, which everybody who reads the job would see; use an s3 or hf address, for which each worker has credentials of its own'
   return failWith(usageCodes.option, { file: shownAddress(path), message })
 }
+
+const isBareName = (path: string): boolean => basename(path) === path && path !== '.' && path !== '..'
 
 /** A model is not written over itself. */
 async function assertNotInput(job: Job): Promise<void> {
@@ -167,7 +204,7 @@ export async function readJob(address: string, options: JobRunOptions = {}): Pro
 
 /** Writes the file of a job. It holds no secrets. */
 export async function writeJob(job: Job, path: string): Promise<void> {
-  await withIoErrors(path, () => writeFile(path, formatJob(job)))
+  await withIoErrors(path, () => writeWhole(path, formatJob(job)))
 }
 
 /** With methods and new names for a million tensors, a job is still far shorter. */
@@ -211,7 +248,10 @@ export async function workOnJob(job: Job | string, options: WorkOnJobOptions = {
   const { part = 1, parts = 1, signal, onProgress } = options
   if (!Number.isSafeInteger(part) || !Number.isSafeInteger(parts) || part < 1 || part > parts)
     failWith(usageCodes.option, { file: 'part', message: `part ${part} of ${parts} is none; the first is 1` })
-  const opened = await openForWork(job, options)
+  const read = await jobOf(job, options)
+  const opened = read.looks
+    ? await openLooks(read, await storeOf(read), runOptions(options))
+    : await openForWork(read, options)
   try {
     const share = shareOf(opened.tasks, part - 1, parts)
     const total = share.reduce((sum, task) => sum + bytesOf(task), 0)
@@ -220,7 +260,8 @@ export async function workOnJob(job: Job | string, options: WorkOnJobOptions = {
       signal,
       onDone(task) {
         done += bytesOf(task)
-        onProgress?.({ done, total, path: task.kind === 'range' ? opened.job.files[task.file]!.name : 'checks' })
+        const path = task.kind === 'range' ? opened.job.files[task.file]!.name : words[task.kind]
+        onProgress?.({ done, total, path })
       },
     })
     return { job: opened.job, tasks: share.length, made }
@@ -229,7 +270,8 @@ export async function workOnJob(job: Job | string, options: WorkOnJobOptions = {
   }
 }
 
-const bytesOf = (task: Task): number => (task.kind === 'range' ? task.to - task.from : 0)
+const words = { check: 'checks', look: 'values' }
+const bytesOf = (task: Task): number => (task.kind === 'range' ? task.to - task.from : task.kind === 'look' ? 1 : 0)
 
 /** An output that is complete. */
 export interface FinishedJob {
@@ -240,14 +282,18 @@ export interface FinishedJob {
   readonly damage: readonly Finding[]
   /** What all workers together took. */
   readonly seconds: number
+  /** The job that goes on, where this one was about values that planning had to know first. Then there are no files yet. */
+  readonly next?: Job | undefined
 }
 
 /**
  * Completes the output of a job and lets it become visible: when all parts are there, when the inputs are what they were, and when it opens
- * again. A TareError `job/incomplete` otherwise, and nothing has changed.
+ * again. A TareError `job/incomplete` otherwise, and nothing has changed. A job that begins with looks at values gives the next one, which
+ * replaces it in its file.
  */
 export async function finishJob(job: Job | string, options: JobRunOptions = {}): Promise<FinishedJob> {
   const read = await jobOf(job, options)
+  if (read.looks) return takeLooks(read, typeof job === 'string' ? job : undefined, options)
   if (await (await storeOf(read)).isFinished()) return { job: read, files: filesOf(read), damage: [], seconds: 0 }
   const opened = await openForWork(read, options)
   try {
@@ -255,6 +301,22 @@ export async function finishJob(job: Job | string, options: JobRunOptions = {}):
   } finally {
     await opened.close()
   }
+}
+
+async function takeLooks(job: Job, path: string | undefined, options: JobRunOptions): Promise<FinishedJob> {
+  if (path !== undefined && isRemote(path))
+    failWith(usageCodes.option, {
+      file: path,
+      message: 'the next job takes the place of this file, so it must be a path',
+    })
+  const store = await storeOf(job)
+  const opened = await openLooks(job, store, runOptions(options))
+  const found = await joinAnswers(opened).finally(() => opened.close())
+  const started = await collected(job.output.directory, options, (how) => makeNextJob(job, found, how))
+  await started.close()
+  if (path !== undefined) await writeJob(started.job, path)
+  await store.discard()
+  return { job, files: [], damage: [], seconds: 0, next: started.job }
 }
 
 /** The same for a job that is open. */
@@ -288,7 +350,7 @@ export async function jobStatus(job: Job | string, options: JobRunOptions = {}):
   const read = await jobOf(job, options)
   const store = await storeOf(read)
   const { tasks } = read
-  if (await store.isFinished()) return { state: 'finished', done: tasks, tasks, missing: [] }
+  if (!read.looks && (await store.isFinished())) return { state: 'finished', done: tasks, tasks, missing: [] }
   const results = await store.results().catch((error: { code?: string }) => {
     if (error.code === jobCodes.gone.code) return undefined
     throw error

@@ -177,7 +177,7 @@ export class S3Store implements JobStore {
     const open = await this.#partSizes()
     const uploads = new Limiter(parallel)
     for (const task of tasks) {
-      if (task.kind === 'check' || !task.isLate || !open[task.file]) continue
+      if (task.kind !== 'range' || !task.isLate || !open[task.file]) continue
       const name = layout.files[task.file]!.name
       const range = rangeOf(layout, name, task.from, task.to, { signal, late: late[task.file] })
       const { isLate: _, ...known } = task
@@ -261,7 +261,7 @@ const limitsOf = ({ store }: S3Client): JobStore['limits'] => ({
 })
 
 function isThere(task: Task, sizes: readonly (ReadonlyMap<number, number> | undefined)[]): boolean {
-  if (task.kind === 'check' || task.isLate) return true
+  if (task.kind !== 'range' || task.isLate) return true
   const parts = sizes[task.file]
   return !parts || parts.get(task.part) === task.to - task.from
 }

@@ -2,7 +2,9 @@
 // and finished by another one. Compared by SHA-256.
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { join } from 'node:path'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Job } from '../../../src/jobs/job.js'
 import { lazyPayload, readPayload, type Tensor } from '../../../src/kit.js'
 import { runCli as tare } from '../../cli/run-cli.js'
 import { convertToFiles } from '../../support/convert.js'
@@ -49,10 +51,15 @@ function digests(name: string): Record<string, string> {
   return Object.fromEntries(names.sort().map((each) => [each.slice(stem.length), sha256(readFileSync(at(each)))]))
 }
 
-async function expectSame(input: string, extension: string, flags: readonly string[]): Promise<void> {
+async function expectSame(
+  input: string,
+  extension: string,
+  flags: readonly string[],
+  partSize = '300K',
+): Promise<void> {
   const options = [...flags, '-q']
   const job = at('job.json')
-  const planned = await tare('plan', at(input), at(`out${extension}`), '-o', job, '--part-size', '300K', ...options)
+  const planned = await tare('plan', at(input), at(`out${extension}`), '-o', job, '--part-size', partSize, ...options)
   expect([planned.status, planned.stderr]).toEqual([0, ''])
   const { options: chosen, tasks } = JSON.parse(readFileSync(job, 'utf8'))
   expect(tasks).toBeGreaterThan(1)
@@ -97,6 +104,13 @@ describe('a job', () => {
     await expectSame('m.safetensors', extension, flags)
   })
 
+  it.each(['k4', 'q5', 'int4'])('that cuts tensors of %s gives the bytes of the single run', async (method) => {
+    writeFileSync(at('m.safetensors'), safetensors)
+    await expectSame('m.safetensors', '.mcf', ['--quantize', method], '24K')
+    const { tasks } = JSON.parse(readFileSync(at('job.json'), 'utf8'))
+    expect(tasks).toBeGreaterThan(15)
+  })
+
   it('whose input has checksums looks at them, and gives the same bytes', async () => {
     writeFileSync(at('m.npz'), npz)
     await expectSame('m.npz', '.safetensors', [])
@@ -121,6 +135,83 @@ describe('a job', () => {
     for (const name of names)
       expect(sha256(readFileSync(at('job', name)))).toBe(sha256(readFileSync(at('single', name))))
     expect(readdirSync(at('.')).filter((name) => name.includes('.job-'))).toEqual([])
+  })
+})
+
+describe('a job that begins with looks at values', () => {
+  const uuid = ['--uuid', '00112233445546778899aabbccddeeff'] as const
+  const jobFile = (): Job => JSON.parse(readFileSync(at('job.json'), 'utf8'))
+  const run = async (...args: string[]): Promise<void> => {
+    const { status, stderr } = await tare(...args, '-q')
+    expect([status, stderr]).toEqual([0, ''])
+  }
+  const plan = (extension: string, flags: readonly string[], ...more: string[]): Promise<void> =>
+    run(
+      'plan',
+      at('m.safetensors'),
+      at(`out${extension}`),
+      '-o',
+      at('job.json'),
+      '--part-size',
+      '300K',
+      ...flags,
+      ...more,
+    )
+  beforeEach(() => writeFileSync(at('m.safetensors'), safetensors))
+
+  it.each([
+    ['.mcf', ['--quantize', 'k4', ...uuid], ['range']],
+    ['.mcf', ['--quantize', 'int8', '--activations', ...uuid], ['range']],
+    ['.aero', ['--dedup', '--deterministic'], ['digest']],
+    ['.mcf', ['--target-bits', '5', ...uuid], ['methods', 'range']],
+    ['.gguf', ['--target-bits', '6'], ['methods']],
+  ] as const)('for %s with %j is the job that planning alone gives', async (extension, flags, rounds) => {
+    await plan(extension, flags)
+    const wanted = jobFile()
+    await run('finish', at('job.json'), '--discard')
+    await plan(extension, flags, '--leave-looks')
+    for (const kind of rounds) {
+      const { looks, tasks } = jobFile()
+      expect([looks?.next.kind, tasks]).toEqual([kind, expect.any(Number)])
+      expect((await tare('finish', at('job.json'), '-q')).status).toBe(1)
+      for (const part of [2, 1]) await run('work', at('job.json'), '--part', `${part}/2`)
+      expect((await tare('status', at('job.json'))).stdout).toContain('ready')
+      await run('finish', at('job.json'))
+    }
+    expect(jobFile()).toEqual(wanted)
+    await run('work', at('job.json'))
+    await run('finish', at('job.json'))
+    const verb = flags[0] === '--target-bits' ? 'quantize' : 'convert'
+    await run(verb, at('m.safetensors'), '-o', at(`ref${extension}`), ...flags)
+    expect(digests(`out${extension}`)).toEqual(digests(`ref${extension}`))
+    expect(readdirSync(at('.')).filter((name) => name.includes('.job-'))).toEqual([])
+  })
+
+  it('needs none where nothing depends on values', async () => {
+    await plan('.gguf', ['--cast', 'f16'], '--leave-looks')
+    expect(jobFile().looks).toBeUndefined()
+  })
+
+  it('stops where an answer is none, and where the input changed', async () => {
+    await plan('.mcf', ['--quantize', 'k4'], '--leave-looks')
+    await run('work', at('job.json'))
+    const folder = at(readdirSync(at('.')).find((name) => name.includes('.job-'))!, 'results')
+    const text = readFileSync(join(folder, '0.json'), 'utf8')
+    const { answers } = JSON.parse(text)
+    for (const wrong of [[], [...answers, ...answers], [[1, 2]], 'x'])
+      for (const each of [
+        { ...JSON.parse(text), answers: wrong },
+        { ...JSON.parse(text), answers: undefined },
+      ]) {
+        writeFileSync(join(folder, '0.json'), JSON.stringify(each))
+        const { status, stderr } = await tare('finish', at('job.json'))
+        expect([status, stderr]).toEqual([1, expect.stringContaining('job/result')])
+      }
+    writeFileSync(join(folder, '0.json'), text)
+    writeFileSync(at('m.safetensors'), safetensors.with(safetensors.length - 1, 1))
+    const { status, stderr } = await tare('finish', at('job.json'))
+    expect([status, stderr]).toEqual([expect.any(Number), expect.stringContaining('job/input-changed')])
+    expect(jobFile().looks).toBeDefined()
   })
 })
 

@@ -2,7 +2,7 @@
 // of the single run.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
@@ -11,6 +11,7 @@ import { runCli as tare } from '../../cli/run-cli.js'
 import { convertToFiles } from '../../support/convert.js'
 import { sampleModel, sampleTensor } from '../../support/sample-model.js'
 import { useTempDir } from '../temp-dir.js'
+import { hasSlurm, useSlurm } from './real-slurm.js'
 
 const at = useTempDir()
 const dist = useCompiled()
@@ -28,7 +29,7 @@ beforeEach(async () => {
   chmodSync(at('tare'), 0o755)
 })
 
-function run(script: string, env: Readonly<Record<string, string>> = {}): void {
+function run(script: string, env: Readonly<NodeJS.ProcessEnv> = {}): void {
   const ran = spawnSync(join(examples, script), [at('m.safetensors'), at('out.gguf'), ...flags], {
     cwd: at('.'),
     env: { ...process.env, TARE: at('tare'), WORKERS: '3', ...env },
@@ -47,6 +48,18 @@ it.skipIf(!has('parallel'))(
   },
   60_000,
 )
+
+it('a job that was planned for a bare file name gives the same bytes as a run in that folder', () => {
+  const here = (command: string): void => {
+    const { status, stderr } = spawnSync('sh', ['-c', `./tare ${command} -q`], { cwd: at('.'), encoding: 'utf8' })
+    expect([status, stderr]).toEqual([0, ''])
+  }
+  here('convert m.safetensors -o ref.mcf')
+  here('plan m.safetensors out.mcf -o job.json')
+  here('work job.json')
+  here('finish job.json')
+  expect(sha256(at('out.mcf'))).toBe(sha256(at('ref.mcf')))
+}, 60_000)
 
 /** A controller that runs tasks as Slurm does, one after another, for machines without it: it shows that the script is right. */
 const fakeSbatch = `#!/bin/sh
@@ -69,6 +82,27 @@ it('the script for Slurm gives the same bytes under a stand-in for sbatch', () =
   run('slurm.sh', { PATH: `${at('bin')}:${process.env.PATH}` })
   expect(sha256(at('out.gguf'))).toBe(sha256(at('ref.gguf')))
 }, 60_000)
+
+describe.skipIf(!hasSlurm)('a cluster with Slurm', () => {
+  const slurm = useSlurm(at)
+
+  it('gives the same bytes', async () => {
+    run('slurm.sh', slurm.environment())
+    await slurm.settled()
+    expect(sha256(at('out.gguf'))).toBe(sha256(at('ref.gguf')))
+  }, 120_000)
+
+  it('gives the same bytes when a worker and the controller are killed', async () => {
+    const call = `'${process.execPath}' '${dist('cli', 'main.js')}' "$@"`
+    const killed = `if [ "$1 $SLURM_ARRAY_TASK_ID" = 'work 2' ] && mkdir '${at('killed')}'; then ${call} & sleep 0.3; kill -9 $!; exit 137; fi`
+    writeFileSync(at('tare'), `#!/bin/sh\n${killed}\n${call}\n`)
+    run('slurm.sh', slurm.environment())
+    await slurm.restartController()
+    await slurm.settled()
+    expect(existsSync(at('killed'))).toBe(true)
+    expect(sha256(at('out.gguf'))).toBe(sha256(at('ref.gguf')))
+  }, 120_000)
+})
 
 describe('the Job of Kubernetes', () => {
   it('says the same number of workers in both places, and its commands give the same bytes', async () => {

@@ -1,6 +1,6 @@
 import { discardJob, finishJob } from '../../../kit-node.js'
 import { escapeName } from '../../console/escape.js'
-import { formatSize } from '../../console/format-values.js'
+import { formatSize, plural } from '../../console/format-values.js'
 import type { Context } from '../../context.js'
 import { damageJson } from '../../input/run-inputs.js'
 import { runJob } from '../../input/run-job.js'
@@ -20,9 +20,16 @@ export default async function finish(
       else console.remark(`${escapeName(file)}: discarded`)
       return 0
     }
-    const { job, files, damage, seconds } = await finishJob(file, how)
+    const { job, files, damage, seconds, next } = await finishJob(file, how)
     if (json) {
-      await console.json({ file, format: job.target, id: job.id, files, workSeconds: seconds, ...damageJson(damage) })
+      const found = { files, workSeconds: seconds, ...(next && { next: next.id }), ...damageJson(damage) }
+      await console.json({ file, format: job.target, id: job.id, ...found })
+      return 0
+    }
+    if (next) {
+      const what = next.looks ? 'of more looks at values' : `of ${escapeName(next.files[0]!.name)}`
+      console.remark(`${escapeName(file)}: values are known; it is now ${plural(next.tasks, 'part')} ${what}`)
+      console.remark(`next: tare work ${escapeName(file)}, then tare finish ${escapeName(file)} once more`)
       return 0
     }
     const size = files.reduce((sum, each) => sum + each.size, 0)

@@ -26,6 +26,11 @@ export const plan = defineVerb({
       description:
         'have the workers of this queue look at the values that the plan depends on, such as nats://host:4222',
     },
+    leaveLooks: {
+      group: 'Output',
+      description:
+        'leave reading values that the plan depends on to the workers: the job begins with looks at them, and tare finish writes the next job into its file',
+    },
     partSize: {
       group: 'Output',
       value: '<size>',

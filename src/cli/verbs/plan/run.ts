@@ -1,4 +1,4 @@
-import { planOnQueue, startOpenJob, writeJob } from '../../../kit-node.js'
+import { type PlannedJob, planOnQueue, startJob, writeJob } from '../../../kit-node.js'
 import { escapeName } from '../../console/escape.js'
 import { formatSize, plural } from '../../console/format-values.js'
 import type { Context } from '../../context.js'
@@ -15,31 +15,41 @@ export default async function plan(
 ): Promise<Status> {
   const { output } = options
   if (output === undefined || output === '-') throw new UsageError('name the job file with -o FILE')
+  const { workers, leaveLooks } = options
+  if (workers !== undefined && leaveLooks) throw new UsageError('--workers and --leave-looks exclude each other')
   const request = await jobRequest(context, input, target, options)
   return runJob(context, input, async (how) => {
-    const started =
-      options.workers === undefined
-        ? await startOpenJob(request, target, how)
-        : await planOnQueue(options.workers, request, target, { ...how, onWaiting: sayWaiting(context) })
-    await started.close()
-    const { job, conversion } = started
-    const { plan } = conversion
+    const { job, plan } =
+      workers === undefined
+        ? await startJob({ ...request, leaveLooks }, target, how)
+        : await plannedBy(workers, request, target, { ...how, onWaiting: sayWaiting(context) })
     await writeJob(job, output)
     const size = job.files.reduce((sum, file) => sum + file.size, 0)
     if (context.json)
       await context.console.json({
-        ...{ file: input, format: plan.source.format, target: job.target, output: target, job: output, id: job.id },
-        ...{ tasks: job.tasks, size, files: job.files.map(({ name, size }) => ({ name, size })), loss: plan.loss },
+        ...{ file: input, format: plan?.source.format ?? null, target: job.target, output: target, job: output },
+        ...{
+          id: job.id,
+          tasks: job.tasks,
+          size,
+          files: plan ? job.files.map(({ name, size }) => ({ name, size })) : [],
+        },
+        loss: plan?.loss ?? null,
       })
     else {
       const { console } = context
-      console.remark(
-        `${escapeName(output)}: ${plural(job.tasks, 'part')} of ${escapeName(target)}, ${formatSize(size)}`,
-      )
+      const what = plan ? `of ${escapeName(target)}, ${formatSize(size)}` : 'of looks at values, before it is laid out'
+      console.remark(`${escapeName(output)}: ${plural(job.tasks, 'part')} ${what}`)
       console.remark(
         `next: tare work ${escapeName(output)} --part 1/N on each of N machines, then tare finish ${escapeName(output)}`,
       )
     }
     return 0
   })
+}
+
+async function plannedBy(...asked: Parameters<typeof planOnQueue>): Promise<PlannedJob> {
+  const opened = await planOnQueue(...asked)
+  await opened.close()
+  return { job: opened.job, plan: opened.conversion.plan }
 }
