@@ -1,6 +1,6 @@
 // Looks at values as tasks of a job. What a layout depends on (ranges of values, errors of methods, digests of equal tensors) is read in rounds:
-// each worker plans up to the first round that nobody has answered, and does its share of that. What was found goes into the job, and whoever
-// plans with it gets as far as the next round, or to the end.
+// each worker plans up to the first round that nobody has answered, and does its share of that. What was found goes into the job, and the next
+// plan gets as far as the next round, or to the end.
 import type { LookAt, LookKind } from '../convert/plan.js'
 import { failWith } from '../errors/index.js'
 import type { Clip } from '../transforms/quantize/quantize.js'
