@@ -1,7 +1,7 @@
 // The man pages, from the same tables as help: tare(1), and one page for each verb.
 import { readFileSync } from 'node:fs'
 import { completionScripts } from '../dist/cli/completion/scripts.js'
-import { commonFlags } from '../dist/cli/flags/shared.js'
+import { flagsOf } from '../dist/cli/flags/shared.js'
 import { describeRepairs, formatFlags } from '../dist/cli/format-facts.js'
 import { describeVerb, exitStatus } from '../dist/cli/help.js'
 import { flagTerms } from '../dist/cli/run.js'
@@ -52,12 +52,7 @@ function mainPage() {
 
 function verbPage(verb) {
   const description = verb.saysRepairs ? `${describeVerb(verb)}\n\n${describeRepairs()}` : describeVerb(verb)
-  const flags = {
-    ...verb.flags,
-    ...(verb.formatOptions && formatFlags(verb.formatOptions)),
-    ...commonFlags,
-    ...verb.flags,
-  }
+  const flags = flagsOf(verb, verb.formatOptions && formatFlags(verb.formatOptions))
   const groups = groupsOf(flags)
   const daily = groups.get('') ?? []
   const others = [...groups].filter(([name]) => name !== '')

@@ -24,6 +24,17 @@ export function helpFooter(verb: Verb, width: number): string {
   return `\nExamples:\n${examples.join('\n')}\n\nExit status:\n${statuses.join('\n')}`
 }
 
+/** Paragraphs of at most `width` columns. Lines that are indented, as in a list, go on further to the right. */
+export const wrapLines = (text: string, width: number): string =>
+  text
+    .split('\n')
+    .map((line) => {
+      const indent = /^ */.exec(line)![0].length
+      const hanging = indent === 0 ? 0 : indent + 2
+      return ' '.repeat(indent) + wrapped(line.slice(indent), width, hanging).trimStart()
+    })
+    .join('\n')
+
 /** Lines of at most `width` columns, with spaces before each. */
 function wrapped(text: string, width: number, indent: number): string {
   const lines: string[] = []

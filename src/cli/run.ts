@@ -14,8 +14,8 @@ import {
 } from './console/process-events.js'
 import type { Context } from './context.js'
 import { type Flag, type Flags, longName, type OptionsOf } from './flags/flag.js'
-import { commonFlags, type tableFlags, type threads } from './flags/shared.js'
-import { describeVerb, helpFooter } from './help.js'
+import { type commonFlags, flagsOf, type tableFlags, type threads } from './flags/shared.js'
+import { describeVerb, helpFooter, wrapLines } from './help.js'
 import { type Status, UsageError } from './status.js'
 import { verbs } from './verbs/index.js'
 import type { CallableVerb, Verb } from './verbs/verb.js'
@@ -69,7 +69,7 @@ export async function execute(
   try {
     if (!verb && args.some((arg) => ['--version', '-V', '-v'].includes(arg)))
       await (await loadFormatFacts()).printVersions(console, version)
-    else await program.parseAsync(withBareValues(words, { ...verb?.flags, ...commonFlags }), { from: 'user' })
+    else await program.parseAsync(withBareValues(words, flagsOf(verb ?? { flags: {} })), { from: 'user' })
   } catch (error) {
     status = statusOfFailure(error, console)
   }
@@ -162,6 +162,7 @@ function buildProgram(version: string, table: readonly Verb[], console: Console,
         const verb = table.find(({ name }) => name === command.name())
         return verb ? describeVerb(verb) : command.description()
       },
+      boxWrap: wrapLines,
     })
     .exitOverride()
     .configureOutput({
@@ -187,13 +188,20 @@ function buildCompletion(program: Command, console: Console): Command {
     .copyInheritedSettings(program)
     .summary('print the completion script of a shell')
     .description(
-      'Prints the completion script of a shell. Verbs, options, their values and the names of tensors are completed.',
+      'Print the completion script of a shell. It completes verbs, options, their values and names of tensors.',
     )
     .helpOption('-h, --help', 'show this help')
     .helpGroup('Help:')
-    .addArgument(new Argument('<shell>', 'the shell').choices(shells))
+    .addArgument(new Argument('<shell>', `the shell: ${shells.join(', ')}`).argParser(shellNamed))
+    .showHelpAfterError('Run `tare completion --help` for an example.')
     .addHelpText('after', '\nExamples:\n  eval "$(tare completion bash)"\n      in ~/.bashrc; for zsh in ~/.zshrc')
     .action((shell: Shell) => console.write(completionScripts[shell]))
+}
+
+function shellNamed(name: string): Shell {
+  const shell = shells.find((each) => each === name)
+  if (!shell) throw new InvalidArgumentError(`There are scripts for ${shells.join(', ')}.`)
+  return shell
 }
 
 function buildVerb(program: Command, verb: Verb, act: Act, width: number): Command {
@@ -205,10 +213,8 @@ function buildVerb(program: Command, verb: Verb, act: Act, width: number): Comma
     .showHelpAfterError(`Run \`tare ${verb.name} --help\` for its options.`)
     .helpGroup(`${verb.group ?? 'Verbs'}:`)
   for (const { name, description } of verb.arguments) command.addArgument(new Argument(name, description))
-  // A verb may give a common flag a further meaning; its own flags are listed first.
-  const flags: Flags = { ...verb.flags, ...commonFlags, ...verb.flags }
   const attributes = new Map<string, string>()
-  for (const [name, flag] of Object.entries(flags))
+  for (const [name, flag] of Object.entries(flagsOf(verb)))
     for (const [term, about] of flagTerms(name, flag)) {
       const option = buildOption(term, about, flag)
       if (flag.group !== undefined) option.helpGroup(`${flag.group}:`)
@@ -223,11 +229,17 @@ function buildVerb(program: Command, verb: Verb, act: Act, width: number): Comma
 }
 
 /** How help lists a flag: `-o, --output <file>`. A flag and its negation are two entries. */
-export function flagTerms(name: string, { short, value, description, negated }: Flag): [term: string, about: string][] {
+export function flagTerms(
+  name: string,
+  { short, value, description, negated, repeat }: Flag,
+): [term: string, about: string][] {
   const long = longName(name)
   const terms: [string, string][] = []
   if (description !== undefined)
-    terms.push([`${short ? `-${short}, ` : ''}${long}${value ? ` ${value}` : ''}`, description])
+    terms.push([
+      `${short ? `-${short}, ` : ''}${long}${value ? ` ${value}` : ''}`,
+      repeat ? `${description}; can be repeated` : description,
+    ])
   if (negated !== undefined) terms.push([long.replace('--', '--no-'), negated])
   return terms
 }

@@ -40,7 +40,7 @@ export function readDelta(model: Model): OpenDelta {
   const encoding = index?.delta_encoding ?? (document ? ownEncoding : undefined)
   if (encoding === undefined)
     refuse(
-      'its metadata do not say that it is a delta; of the directory with model.safetensors.index.json, give the directory',
+      'nothing in its metadata says that it is a delta; where deltas are directories with an index, name the directory',
     )
   if (encoding !== 'xor' && encoding !== 'overwrite' && !(encoding === ownEncoding && document))
     refuse(`its encoding is ${shown(encoding)}; known are xor and overwrite`, 'metadata.delta_encoding')

@@ -120,7 +120,7 @@ export function detectFormat({ name, size }: ByteSource, head: Uint8Array, repor
   const found = answers.find(({ answer }) => answer === 'yes')
   if (found) return found.format
   const wrong = commonMistake(head)
-  if (wrong) report.fail(wrong, { offset: 0, path: 'file', message: pageHint(wrong, name) ?? wrong.text })
+  if (wrong) report.fail(wrong.code, { offset: 0, path: 'file', message: pageHint(wrong.code, name) ?? wrong.message })
   const likely = answers.filter(({ answer }) => answer === 'maybe').map(({ format }) => format)
   const foreign = foreignKind(head, name, size, likely.length > 0)
   if (foreign) report.fail(openCodes['foreign-format'], { offset: 0, path: 'file', message: describeForeign(foreign) })
@@ -135,11 +135,17 @@ export function detectFormat({ name, size }: ByteSource, head: Uint8Array, repor
 }
 
 /** The wrong contents that most often hide under a model's name. */
-function commonMistake(head: Uint8Array): Code | undefined {
-  if (head.byteLength === 0) return openCodes.empty
+function commonMistake(head: Uint8Array): { readonly code: Code; readonly message: string } | undefined {
+  if (head.byteLength === 0) return { code: openCodes.empty, message: 'the file is empty' }
   const text = decodeLossy(head.subarray(0, 256)).trimStart().toLowerCase()
-  if (text.startsWith('version https://git-lfs')) return openCodes['git-lfs-pointer']
-  if (text.startsWith('<!doctype html') || text.startsWith('<html')) return openCodes.html
+  if (text.startsWith('version https://git-lfs')) {
+    const message = 'this is a Git LFS pointer, not the file it stands for; `git lfs pull` fetches that'
+    return { code: openCodes['git-lfs-pointer'], message }
+  }
+  if (text.startsWith('<!doctype html') || text.startsWith('<html')) {
+    const message = 'this is an HTML page, most likely an error page saved in place of the model; download it again'
+    return { code: openCodes.html, message }
+  }
   return undefined
 }
 

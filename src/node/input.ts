@@ -1,6 +1,7 @@
 import type { Stats } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { ByteSource, SourceFolder } from '../bytes/index.js'
 import { type Finding, failWith, ioCodes, TareError, usageCodes } from '../errors/index.js'
 import { formats } from '../formats/index.js'
@@ -11,7 +12,7 @@ import { recoverSets } from './files/replace-files.js'
 import { spool } from './files/spool.js'
 import { behindLinks } from './files/temp-files.js'
 import { findModelsBelow, listFiles } from './find-models.js'
-import { rawArgument } from './raw-argument.js'
+import { rawArgument, rawEntry } from './raw-name.js'
 import { isRemote, openAddress, type RemoteOptions } from './remote/remote-input.js'
 
 export interface InputOptions extends RemoteOptions {
@@ -25,8 +26,10 @@ export interface InputOptions extends RemoteOptions {
  */
 export async function openInput(input: string, options: InputOptions = {}): Promise<ByteSource> {
   if (input === '-') return openStdin(options.signal)
-  refuseOtherStores(input)
+  if (input === '') failWith(usageCodes.option, { file: '""', message: 'the name of the input is empty' })
+  refuseOtherAddresses(input)
   if (isRemote(input)) return openAddress(input, options)
+  if (/^file:\/\//i.test(input)) return openInput(pathOfUrl(input), options)
   // If replacing a set was interrupted, the main file may be missing.
   await finishReplacing(await behindLinks(input).catch(() => input))
   const stats = await withIoErrors(input, () => stat(input)).catch((error) => openOddName(input, error))
@@ -40,20 +43,31 @@ export async function openInput(input: string, options: InputOptions = {}): Prom
   return openSpecial(input, stats, options.signal)
 }
 
-/** Their requests are signed in another way, but addresses can be made that are signed already. */
-function refuseOtherStores(input: string): void {
-  const [, scheme] = /^(az|abfss?|wasbs?|adl):\/\//i.exec(input) ?? []
+const azureAdvice =
+  'use the https address of the blob with a shared access signature: https://ACCOUNT.blob.core.windows.net/CONTAINER/BLOB?sv=…; one for the whole container (az storage container generate-sas --permissions r) opens the files beside it, too'
+
+/** Azure signs requests in another way, but addresses can be made that are signed already. */
+function refuseOtherAddresses(input: string): void {
+  const scheme = /^(az|abfss?|wasbs?|adl|ftps?|sftp|scp|ssh):\/\//i.exec(input)?.[1]?.toLowerCase()
   if (scheme === undefined) return
-  const message =
-    'use the https address of the blob with a shared access signature: https://ACCOUNT.blob.core.windows.net/CONTAINER/BLOB?sv=…; one for the whole container (az storage container generate-sas --permissions r) opens the files beside it, too'
-  failWith(usageCodes.option, { file: input, message: `${scheme.toLowerCase()} addresses are not opened; ${message}` })
+  const isAzure = /^(az|abfs|wasb|adl)/.test(scheme)
+  const advice = isAzure ? azureAdvice : 'http, https, s3, gs and hf addresses are'
+  failWith(usageCodes.option, { file: input, message: `${scheme} addresses are not opened; ${advice}` })
+}
+
+function pathOfUrl(url: string): string {
+  try {
+    return fileURLToPath(url)
+  } catch {
+    return failWith(usageCodes.option, { file: url, message: 'this is not the address of a file on this machine' })
+  }
 }
 
 /** A file that was not found by its name, because the name is not UTF-8 and Node has replaced some of it. */
 async function openOddName(input: string, error: unknown): Promise<FileSource> {
   const isNotFound = error instanceof TareError && error.code === ioCodes['not-found'].code
   if (!isNotFound || !input.includes('\ufffd')) throw error
-  const path = rawArgument(input)
+  const path = rawArgument(input) ?? (await rawEntry(input))
   if (path && (await stat(path).catch(() => undefined))?.isFile())
     return FileSource.fromHandle(await withIoErrors(input, () => open(path)), input)
   const message = 'there is no such file; if its name is not UTF-8, rename it or pipe it in: tare VERB - < FILE'

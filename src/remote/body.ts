@@ -127,7 +127,13 @@ export async function downloadWhole(
     await response.body?.cancel().catch(() => {})
     failTooLarge(file, announced, limit)
   }
-  options.onFinding?.(findingOf(remoteCodes['no-ranges'], { message: remoteCodes['no-ranges'].text }, file))
+  options.onFinding?.(
+    findingOf(
+      remoteCodes['no-ranges'],
+      { message: 'the server does not support ranges, so the whole file is downloaded' },
+      file,
+    ),
+  )
   const body = pour(response, url, options, signal)
   const { keepWhole = keepInMemory } = options
   return keepWhole(announced > 0 ? pourExactly(body, file, 0, announced) : upTo(body, file, limit), file)

@@ -1,7 +1,8 @@
-import { copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { MemorySource, openModel } from '../../src/kit.js'
 import { useTempDir } from '../node/temp-dir.js'
@@ -58,6 +59,54 @@ test('a name that is not UTF-8 gets a hint', async () => {
   expect((await tare('inspect', at('none.gguf'))).stderr).not.toContain('UTF-8')
 })
 
+test.runIf(process.platform === 'linux')('files whose names are not UTF-8 are found below a directory', async () => {
+  mkdirSync(at('odd'))
+  const nameOf = (byte: number) => Buffer.concat([Buffer.from(`${at('odd')}/`), Buffer.of(byte), Buffer.from('.npy')])
+  const bytes = readFileSync(new URL('../../examples/mlp-regression/b1.npy', import.meta.url))
+  writeFileSync(nameOf(0xff), bytes)
+  expect(await tare('verify', '-q', '-r', at('odd'))).toMatchObject({
+    status: 0,
+    stderr: expect.not.stringContaining('no such'),
+  })
+  // Node shows both under the same name.
+  writeFileSync(nameOf(0xfe), bytes)
+  expect(await tare('verify', '-q', '-r', at('odd'))).toMatchObject({ status: 2 })
+})
+
+test.each([
+  ['', /^tare: "": the name of the input is empty/],
+  ['file://other-machine/x.gguf', /not the address of a file on this machine/],
+  ['ftp://host/x.gguf', /ftp addresses are not opened; http, https, s3 and hf addresses are/],
+])('the input %j is wrong usage, and what is wrong with it is said', async (input, message) => {
+  expect(await tare('inspect', input)).toMatchObject({ status: 2, stderr: expect.stringMatching(message) })
+})
+
+test('a file can be named by its address', async () => {
+  expect((await tare('hash', pathToFileURL(sample).href)).stdout).toContain('fingerprint')
+})
+
+test('an empty file is called empty', async () => {
+  writeFileSync(at('empty.gguf'), '')
+  expect((await tare('inspect', at('empty.gguf'))).stderr).toBe(
+    `tare: ${at('empty.gguf')}: the file is empty (open/empty)\n`,
+  )
+})
+
+test('a server that cannot be reached is named without an offset', async () => {
+  const { status, stderr } = await tare('inspect', 'http://127.0.0.1:1/model.gguf')
+  expect([status, stderr]).toEqual([2, expect.stringMatching(/^tare: http:\/\/127.0.0.1:1\/model.gguf: /)])
+})
+
+test('flags that a verb has no use for are unknown to it', async () => {
+  for (const verb of ['work', 'status', 'finish', 'sign', 'pack'])
+    expect((await tare(verb, 'x', '--lenient')).stderr).toContain("unknown option '--lenient'")
+})
+
+test('help continues the items of a list further to the right', async () => {
+  const { stdout } = await tare('repair', '--help')
+  expect(stdout).toContain('\n  safetensors: from a cut file with its header, the complete tensors; from a\n    set, ')
+})
+
 test.each(['{}', 'hi', '[]'])('an index of %j is read as JSON', async (text) => {
   writeFileSync(at('model.safetensors.index.json'), text)
   const { status, stderr } = await tare('inspect', at('model.safetensors.index.json'))
@@ -99,7 +148,7 @@ describe('an address that answers with a page', () => {
     const origin = `http://127.0.0.1:${port}`
     const { status, stderr } = await tare('inspect', `${origin}/org/model/blob/main/model.gguf`)
     expect([status, stderr]).toEqual([1, expect.stringContaining(`${origin}/org/model/resolve/main/model.gguf`)])
-    expect((await tare('inspect', `${origin}/other`)).stderr).toContain('This is an HTML page')
+    expect((await tare('inspect', `${origin}/other`)).stderr).toContain('this is an HTML page')
   })
 
   test('knows the addresses of GitHub', async () => {

@@ -1,7 +1,7 @@
 // What can stand where the cursor is. Everything follows from the table of verbs and their flags; only the names of tensors are looked up in
 // the file that is given.
 import { type Flag, type Flags, longName } from '../flags/flag.js'
-import { commonFlags } from '../flags/shared.js'
+import { flagsOf } from '../flags/shared.js'
 import { isWritable } from '../output/output.js'
 import { verbs } from '../verbs/index.js'
 import { shells } from './scripts.js'
@@ -30,13 +30,13 @@ async function candidates(before: readonly string[], current: string): Promise<r
   const verb = verbs.find(({ name }) => name === before[0])
   if (!verb) return []
   const ofFormats = verb.formatOptions && (await import('../format-facts.js')).formatFlags(verb.formatOptions)
-  const flags: Flags = { ...verb.flags, ...ofFormats, ...commonFlags }
+  const flags = flagsOf(verb, ofFormats)
   const [name, value] = current.startsWith('--') ? current.split('=', 2) : []
   if (value !== undefined) return plainWords((await valuesOf(name!, flags, before)).map((each) => `${name}=${each}`))
   if (current.startsWith('-')) return flagNames(flags)
   const last = before.at(-1)!
   if (takesValue(flagNamed(last, flags)?.[1])) return plainWords(await valuesOf(last, flags, before))
-  if (verb.name !== 'extract' || inputsIn(before, flags).length !== 1) return []
+  if (!verb.arguments.some(({ name }) => name === '[tensor]') || inputsIn(before, flags).length !== 1) return []
   return plainWords(await tensorNames(before, flags))
 }
 

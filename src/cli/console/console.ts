@@ -178,7 +178,8 @@ export function formatFinding(finding: Finding, color: Colors, shownFile: string
 }
 
 /** What is wrong with the file as a whole has no place in it. */
-const isAboutAll = ({ offset, path }: Finding): boolean => path === 'file' && (offset ?? 0) === 0
+const isAboutAll = ({ code, offset, path }: Finding): boolean =>
+  (offset ?? 0) === 0 && (path === 'file' || (path === undefined && code.startsWith('remote/')))
 
 const offsetOf = (finding: Finding): string =>
   finding.offset === undefined || isAboutAll(finding) ? '' : ` @ ${formatOffset(finding.offset)}`
@@ -259,7 +260,7 @@ export class Progress {
 
   /** Leaves the bar where it is, and says that it goes no further. */
   interrupt(): void {
-    if (this.#visible) this.#stream.write('  interrupted\n')
+    if (this.#visible) this.#stream.write('\ninterrupted\n')
     this.#hide()
   }
 

@@ -49,13 +49,13 @@ export function parseLevel(text: string): number {
 /** Bits per weight. */
 export function parseBits(text: string): number {
   const value = /^[0-9]+(?:\.[0-9]+)?$/.test(text) ? Number(text) : Number.NaN
-  if (!(value > 0 && value <= 64)) throw new UsageError('A number of bits is wanted, such as 4.25.')
+  if (!(value > 0 && value <= 64)) throw new UsageError('Expected a number of bits up to 64, such as 4.25.')
   return value
 }
 
 export function parsePort(text: string): number {
   const value = parseCount(text)
-  if (value > 65_535) throw new UsageError('A port is wanted, 0 to 65535.')
+  if (value > 65_535) throw new UsageError('Expected a port, 0 to 65535.')
   return value
 }
 

@@ -1,8 +1,9 @@
 // Arguments and flags that several verbs take, with the same words.
-import { defineFlag, defineFlags } from './flag.js'
+import type { Verb } from '../verbs/verb.js'
+import { defineFlag, defineFlags, type Flags } from './flag.js'
 import { parseAssignment, parseHeader, parseList, parsePositive } from './parse-values.js'
 
-/** Every verb takes these; help lists them after its own. */
+/** Verbs take these unless they say otherwise; help lists them after their own. */
 export const commonFlags = defineFlags({
   json: { group: 'Output', description: 'one line of JSON per input, and nothing else on standard output' },
   from: {
@@ -38,6 +39,19 @@ export const commonFlags = defineFlags({
   },
   quiet: { group: 'Output', short: 'q', description: 'no progress and no notes' },
 })
+
+/** All flags of a verb. It may give a common flag a further meaning; its own are listed first. */
+export function flagsOf(verb: Pick<Verb, 'flags' | 'omits'>, ofFormats: Flags = {}): Flags {
+  const common = Object.entries(commonFlags).filter(([name]) => !verb.omits?.some((omitted) => omitted === name))
+  const own = { ...verb.flags, ...ofFormats }
+  return { ...own, ...Object.fromEntries(common), ...own }
+}
+
+/** For verbs whose input is a job: the job file says how its inputs are opened. */
+export const ofModelsOnly = ['from', 'lenient', 'remoteParts'] as const
+
+/** For verbs that read local files, whatever is in them. */
+export const ofInputsOnly = [...ofModelsOnly, 'header', 'cache'] as const
 
 /** For verbs whose answer is a table. */
 export const tableFlags = defineFlags({

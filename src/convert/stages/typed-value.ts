@@ -1,5 +1,6 @@
 // A text as a value of a type: of the one that is named, or that an entry has already. 32 stays a u32, true a bool, [1,2] a list of what it
 // was a list of.
+import { callerWord, failWith, usageCodes } from '../../errors/index.js'
 import { type JsonValue, listOf, type MetaList, type MetaValue, text } from '../../model/index.js'
 
 /** Throws what the caller reports when a text is not a value of the type. */
@@ -13,12 +14,21 @@ export const settableTypes: readonly MetaValue['type'][] = [
   ...(['f32', 'f64', 'bool', 'str'] as const),
 ]
 
+/** What people write who mean a type, but none of ours: `int`, `uint32`, `float`, `string`, `f23`. */
+const likeType = /^(?:[uif]\d+|bf\d+|u?int\d*|float\d*|double|string|boolean)$/i
+
 /** `key:u32` is the key and a type. Keys may hold colons: what follows the last one counts only if it is a type. */
 export function settingOf(keyAndType: string, value: string): Setting {
   const colon = keyAndType.lastIndexOf(':')
-  const type = keyAndType.slice(colon + 1)
-  const isType = colon > 0 && (settableTypes as readonly string[]).includes(itemOf(type) ?? type)
-  return isType ? [keyAndType.slice(0, colon), value, type] : [keyAndType, value]
+  const [key, type] = [keyAndType.slice(0, colon), keyAndType.slice(colon + 1)]
+  if (colon <= 0) return [keyAndType, value]
+  const item = itemOf(type) ?? type
+  if ((settableTypes as readonly string[]).includes(item)) return [key, value, type]
+  if (likeType.test(item)) {
+    const message = `there is no type ${item}; there are ${settableTypes.join(', ')} (if the key ends with it, add the type: ${keyAndType}:str)`
+    failWith(usageCodes.option, { file: callerWord('--set', 'set'), message })
+  }
+  return [keyAndType, value]
 }
 
 /** `u32` for `[u32]`; undefined where it is not a list. */

@@ -106,7 +106,7 @@ export function parseQueue(address: string): { readonly name: string; readonly s
   if (!url || user === undefined || pass === undefined)
     return failWith(jobCodes.queue, {
       file: 'queue',
-      message: 'the address of a queue is wanted, such as nats://host:4222',
+      message: 'this is not the address of a queue; one looks like nats://host:4222',
     })
   const servers = `${url.hostname}:${url.port || '4222'}`
   const isTls = /^tls:/i.test(address)

@@ -197,7 +197,9 @@ function whyNotOfType(
 
 function whyNotOfShape(shape: readonly number[], method: Method | FloatMethod): string {
   if (method.family !== 'ggml') return shape.length === 2 ? 'it is empty' : `${shape.length}-D, not a matrix`
-  return `rows of ${shape.at(-1) ?? 1} are not a multiple of ${method.dtype.group.elements}`
+  const [row, block] = [shape.at(-1) ?? 1, method.dtype.group.elements]
+  const smaller = block > 32 && row % 32 === 0 ? ', but of 32, as q8_0 and others need' : ''
+  return `rows of ${row} are not a multiple of ${block}${smaller}`
 }
 
 function whyKept(tensor: Tensor): string | undefined {

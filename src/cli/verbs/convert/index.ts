@@ -20,7 +20,13 @@ import { defineVerb } from '../verb.js'
 export const convert = defineVerb({
   name: 'convert',
   summary: 'convert any format to any other, streaming; what would be lost is named first',
-  arguments: [{ name: '<input...>', description: 'files or directories, or -; several need a directory as output' }],
+  arguments: [
+    {
+      name: '<input...>',
+      description:
+        'files, directories, addresses (http, s3, hf), or - for standard input; several inputs need a directory as output',
+    },
+  ],
   flags: {
     output: output('the output: a file, a directory (DIR/), or - for standard output'),
     to,
@@ -28,12 +34,12 @@ export const convert = defineVerb({
     allowLoss: allowLoss(
       'allow the conversion to lose something: none, precision or all (--allow-loss alone means all)',
     ),
-    cast: { value: '<dtype>', description: 'store floating point weights as this element type, such as F16' },
+    cast: { value: '<dtype>', description: 'store floating point weights as this element type, such as f16' },
     dequantize: {
       group: 'Quantizing',
       value: '[glob]',
       description:
-        'store the values of quantized tensors instead of their codes, as f32 or what --cast says; only of some with --dequantize=GLOB',
+        'store the values of quantized tensors instead of their codes, as f32 or what --cast says; --dequantize=GLOB limits it to some tensors',
       repeat: true,
       bare: '*',
     },
@@ -45,7 +51,12 @@ export const convert = defineVerb({
     },
     ...quantizeFlags,
     ...selectTensors,
-    rename: { group: 'Tensors', value: '<s/a/b/>', description: 'change tensor names', repeat: true },
+    rename: {
+      group: 'Tensors',
+      value: '<s/a/b/>',
+      description: 'change tensor names: replace what matches the regular expression A by B',
+      repeat: true,
+    },
     renameMap: {
       group: 'Tensors',
       value: '<file>',
@@ -116,7 +127,7 @@ export const convert = defineVerb({
     align: {
       group: 'Output',
       value: '<bytes>',
-      description: 'align tensors to this, where the format allows a choice',
+      description: 'align tensors to multiples of this, where the format allows a choice',
       parse: parsePositive,
     },
     receipt: {
@@ -133,7 +144,7 @@ export const convert = defineVerb({
     chain: {
       group: 'Output',
       value: '<file>',
-      description: 'with --certificate: certificates between it and the root; can be given several times',
+      description: 'with --certificate: certificates between it and the root',
       repeat: true,
     },
     deterministic: { group: 'Output', description: 'the same input gives the same bytes: no random ids, no times' },
@@ -150,7 +161,7 @@ export const convert = defineVerb({
   formatOptions: 'write',
   no: 'something would be lost that --allow-loss does not allow, or the input is damaged',
   examples: [
-    ['tare convert model.safetensors -o model.gguf --cast F16', 'into another container, in half precision'],
+    ['tare convert model.safetensors -o model.gguf --cast f16', 'into another container, in half precision'],
     [
       'tare convert big.gguf -o out.safetensors --shard-size 2GB --dry-run',
       'see the plan, its size and its losses first',
@@ -161,7 +172,7 @@ export const convert = defineVerb({
     ],
     [
       'tare convert tuned.safetensors --graph model.onnx -o tuned.onnx',
-      'the graph of a model with other weights; both call their tensors alike',
+      'the graph of model.onnx with the weights of another model; the tensors must have the same names',
     ],
     ['tare convert adam.optimizer -o adam.json', 'the settings of an optimizer as JSON; it goes back the same way'],
     ['tare convert model.mcf -o model/', 'a directory as hubs publish it: weights, configuration, tokenizer'],
@@ -171,7 +182,7 @@ export const convert = defineVerb({
     ],
     [
       'tare convert model-Q8_0.gguf -o model/ --cast bf16 --shard-size 5GB',
-      'a file of llama.cpp as the directory that it could have been made of',
+      'a file for llama.cpp back into a model directory, in shards',
     ],
   ],
 })

@@ -7,10 +7,10 @@ export const delta = defineVerb({
   name: 'delta',
   summary: 'write the exact difference of two checkpoints, to be sent instead of the new one',
   description:
-    'Stores, for every tensor that changed, the XOR of its stored bits with those of the base, packed with zstd; and whatever else it takes to make the new files again byte for byte, in any container. A directory as output (a name that ends with a slash) gets the form that slime and ModelExpress publish and apply. `tare apply` turns the base and the delta into the new model.',
+    'Stores, for every tensor that changed, the XOR of its stored bits with those of the base, packed with zstd; and whatever else is needed to recreate the new files byte for byte, in any container. A directory as output (a name that ends with a slash) gets the form that slime and ModelExpress publish and apply. `tare apply` turns the base and the delta into the new model.',
   arguments: [
-    { name: '<base>', description: `what the other side has: ${input.description}` },
-    { name: '<new>', description: 'what it should get' },
+    { name: '<base>', description: `the model that the receiver has: ${input.description}` },
+    { name: '<new>', description: 'the model that the receiver should get' },
   ],
   flags: {
     output: output('the delta: a safetensors file, or a directory with a slash at its end'),
@@ -22,24 +22,24 @@ export const delta = defineVerb({
     },
     level: {
       value: '<n>',
-      description: 'how hard zstd tries, from 1 to 19 (default: 1, often the smallest as well)',
+      description: 'zstd compression level, 1 to 19 (default: 1, which often gives the smallest delta as well)',
       parse: parseLevel,
     },
     checksum: {
       value: '<name>',
       description:
-        'what a directory states of the new tensors: adler32 (default; ModelExpress takes no other), xxh3-128 or blake3',
+        'the checksum of the new tensors that a directory states: adler32 (default; ModelExpress accepts no other), xxh3-128 or blake3',
       choices: ['adler32', 'xxh3-128', 'blake3'],
     },
     versionName: {
       value: '<id>',
       description:
-        'the version that the index of a directory states (default: from a name such as weight_v000007, or 000001)',
+        'the version that the index of a directory states (default: taken from a name such as weight_v000007, else 000001)',
     },
     baseVersion: { value: '<id>', description: 'the version of the base (default: the one before, or 000000)' },
     rename: {
       value: '<s/a/b/>',
-      description: 'what a tensor of the base is called in the new model; can be given several times',
+      description: 'how the names of tensors changed from the base to the new model',
       repeat: true,
     },
     overwrite,

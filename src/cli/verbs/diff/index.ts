@@ -46,7 +46,7 @@ export const diff = defineVerb({
     ['tare diff --tolerance 1e-3 model.safetensors model-f16.gguf', 'whether values survived a conversion'],
     [
       'tare diff --metric snr --tolerance 30 --tensors "*" model.safetensors model-q8.gguf',
-      'whether every quantized tensor keeps 30 dB, whatever became of the metadata',
+      'whether every quantized tensor keeps 30 dB, ignoring metadata',
     ],
   ],
 })

@@ -1,12 +1,13 @@
 import type { OptionsOf } from '../../flags/flag.js'
 import { parsePositive } from '../../flags/parse-values.js'
+import { ofModelsOnly } from '../../flags/shared.js'
 import { defineVerb } from '../verb.js'
 
 export const fetch = defineVerb({
   name: 'fetch',
   summary: 'bring a model from a server, a store or the hub into a directory',
   description:
-    'Fetches the files at an address, several at once, and compares them with the digests that the server states. Run again, it goes on where it was interrupted, and leaves what is there already.',
+    'Fetches the files at an address, several at once, and compares them with the digests that the server states. An interrupted run is resumed when it is run again; files that are complete are not fetched again.',
   arguments: [{ name: '<address>', description: 'an http, s3 or hf address: of a file, a folder or a repository' }],
   flags: {
     output: { short: 'o', value: '<directory>', description: 'the directory to bring the files to' },
@@ -15,10 +16,11 @@ export const fetch = defineVerb({
     dryRun: { description: 'list the files and their sizes, and fetch nothing' },
     parallel: { value: '<n>', description: 'how many files are fetched at once (default: 4)', parse: parsePositive },
   },
+  omits: [...ofModelsOnly, 'cache'],
   no: 'a file does not have the digest that the server states',
   examples: [
-    ['tare fetch hf://owner/model -o model/', 'a repository of the hub, at the commit that it is now'],
-    ['tare fetch s3://bucket/models/tiny/ -o tiny/ --exclude "*.bin"', 'what lies below a prefix'],
+    ['tare fetch hf://owner/model -o model/', 'a repository of the hub, at its newest commit'],
+    ['tare fetch s3://bucket/models/tiny/ -o tiny/ --exclude "*.bin"', 'everything below a prefix, except some files'],
     ['tare fetch https://example.org/model.safetensors.index.json -o model/', 'an index and the files that it names'],
   ],
 })

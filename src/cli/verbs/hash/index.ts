@@ -31,7 +31,7 @@ export const hash = defineVerb({
       choices: ['sha256sum', 'b3sum', 'gguf-hash'],
     },
     changed: {
-      description: 'with --check of a list of files: read only those that were touched after the list was written',
+      description: 'with --check of a list of files: read only those that were modified after the list was written',
     },
     allowDamage,
     ...tableFlags,
@@ -41,13 +41,13 @@ export const hash = defineVerb({
   no: 'a digest differs from --check, or the input is damaged',
   examples: [
     ['tare hash model.safetensors > model.hash', 'keep the digests of all tensors'],
-    ['tare hash --check model.hash model.gguf', 'see which tensors differ from them; exit status 1 if any does'],
+    ['tare hash --check model.hash model.gguf', 'which tensors have changed since; exit status 1 if any has'],
     ['tare hash --manifest sha256sum llama/ > SHA256SUMS', 'a list that `sha256sum -c SHA256SUMS` checks'],
     [
       'tare hash /shared/model/ --workers nats://host:4222',
       'read by all machines that run `tare worker nats://host:4222`',
     ],
-    ['tare hash --check SHA256SUMS --changed', 'check that list, reading only what was touched since'],
+    ['tare hash --check SHA256SUMS --changed', 'check that list, reading only files that were modified since'],
   ],
 })
 

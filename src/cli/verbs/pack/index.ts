@@ -1,5 +1,5 @@
 import type { OptionsOf } from '../../flags/flag.js'
-import { allowLoss, dryRun, output, overwrite, to } from '../../flags/shared.js'
+import { allowLoss, dryRun, ofInputsOnly, output, overwrite, to } from '../../flags/shared.js'
 import { defineVerb } from '../verb.js'
 
 export const pack = defineVerb({
@@ -31,6 +31,7 @@ export const pack = defineVerb({
     overwrite,
   },
   formatOptions: 'write',
+  omits: ofInputsOnly,
   no: 'the description is wrong, or the format cannot hold what it describes',
   examples: [
     ['tare pack mlp.yaml -o mlp.oinf', 'what the description says, in the format that the name says'],

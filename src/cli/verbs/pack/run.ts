@@ -9,6 +9,7 @@ import {
   planConversion,
   TareError,
 } from '../../../kit-node.js'
+import { escapeName } from '../../console/escape.js'
 import { formatSize, plural } from '../../console/format-values.js'
 import type { Context } from '../../context.js'
 import { reportFailure } from '../../input/run-inputs.js'
@@ -23,6 +24,7 @@ export default async function pack(context: Context, words: readonly string[], o
   const { output, json, data, root, dryRun, allowLoss } = options
   const format = chooseFormat(options)
   checkOptions(context, options)
+  checkDescription(input)
   let model: Model | undefined
   console.progress.start()
   try {
@@ -50,6 +52,16 @@ function chooseFormat({ output, to }: PackOptions): Format {
   if (format) return format
   if (output === undefined) throw new UsageError('name the output with -o FILE')
   throw unknownOutput()
+}
+
+/** A model in place of a description is a mix-up of verbs. */
+function checkDescription(input: string): void {
+  const isDescription = input === '-' || /\.(?:json|ya?ml|[cm]?[jt]s)(?:#.*)?$/i.test(input)
+  const format = isDescription ? undefined : formatOfOutput(input, undefined)
+  if (format)
+    throw new UsageError(
+      `${escapeName(input)} is called like a ${format.title} file; pack takes a description in JSON or YAML, convert takes models`,
+    )
 }
 
 function checkOptions(context: Context, { output, dryRun, json, data }: PackOptions): void {

@@ -11,7 +11,7 @@ export const plan = defineVerb({
   name: 'plan',
   summary: 'plan a conversion that many machines carry out together',
   description:
-    'Writes a job file: plain JSON with the inputs as they are now, the options, and all that is decided by chance or by looking at values. `tare work` makes parts of the output from it, on any machine that sees the inputs and the output; `tare finish` completes it. Credentials are never in it.',
+    'Writes a job file: plain JSON with the inputs as they are now, the options, and everything that depends on chance or on the values. `tare work` makes parts of the output from it, on any machine that sees the inputs and the output; `tare finish` completes it. Credentials are never in it.',
   arguments: [
     { name: '<input>', description: 'a file, a directory or an address (http, s3, hf) that all machines can read' },
     { name: '<target>', description: 'the output: a file or directory that all machines can write, or an s3 address' },
@@ -23,8 +23,7 @@ export const plan = defineVerb({
     workers: {
       group: 'Output',
       value: '<queue>',
-      description:
-        'have the workers of this queue look at the values that the plan depends on, such as nats://host:4222',
+      description: 'have the workers of this queue read the values that the plan depends on, such as nats://host:4222',
     },
     leaveLooks: {
       group: 'Output',
@@ -39,6 +38,7 @@ export const plan = defineVerb({
     },
   },
   formatOptions: 'write',
+  omits: ['remoteParts'],
   no: 'something would be lost that --allow-loss does not allow',
   examples: [
     [

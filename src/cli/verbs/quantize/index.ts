@@ -60,7 +60,7 @@ export const quantize = defineVerb({
     reference: {
       value: '<model>',
       description:
-        'the same, and measure the error against this model, such as the original of what is quantized again',
+        'like --report, but measure the error against this model, such as the original of a model that is quantized again',
     },
     dryRun: { description: 'show methods and sizes; write nothing' },
     ...tableFlags,
@@ -80,15 +80,15 @@ export const quantize = defineVerb({
       "tare quantize model.safetensors -o model.mcf --tensor-method '*embed*=q8' --dry-run",
       'the sizes, before anything is written',
     ],
-    ['tare quantize model.gguf -o small.gguf --method q4_k_m', 'the mix of types that llama-quantize makes'],
+    ['tare quantize model.gguf -o small.gguf --method q4_k_m', 'the same mix of types as llama-quantize'],
     ['tare quantize model.gguf -o small.gguf --target-size 4GB', 'a method per tensor, chosen by measured errors'],
     [
       'tare quantize model.gguf -o small.gguf --method iq3_s --imatrix imatrix.gguf --report',
-      'columns count as much as an importance matrix says',
+      'errors weighted by an importance matrix',
     ],
     [
       'tare quantize model-q8_0.gguf -o small.gguf --method q4_k_m --requantize --reference model-f16.gguf',
-      'the error of both steps together',
+      'quantize again, and report the error of both steps together',
     ],
   ],
 })

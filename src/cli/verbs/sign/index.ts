@@ -1,6 +1,6 @@
 import type { OptionsOf } from '../../flags/flag.js'
 import { parsePositive } from '../../flags/parse-values.js'
-import { output, overwrite, threads } from '../../flags/shared.js'
+import { ofInputsOnly, output, overwrite, threads } from '../../flags/shared.js'
 import { defineVerb } from '../verb.js'
 
 export const sign = defineVerb({
@@ -17,14 +17,14 @@ export const sign = defineVerb({
     },
     chain: {
       value: '<file>',
-      description: 'certificates between the one of the key and the root; can be given several times',
+      description: 'certificates between the one of the key and the root',
       repeat: true,
     },
     output: output('the signature (default: model.sig in a directory, NAME.sig beside a file)'),
     tensors: { description: 'sign a digest of each tensor as well, so that verify can name the tensors that changed' },
     ignorePath: {
       value: '<path>',
-      description: 'a path below the model that is not signed; can be given several times',
+      description: 'a path below the model that is not signed',
       repeat: true,
     },
     allowSymlinks: { description: 'sign the files that symbolic links lead to, under the names of the links' },
@@ -41,6 +41,7 @@ export const sign = defineVerb({
     overwrite,
     threads,
   },
+  omits: ofInputsOnly,
   no: 'the model cannot be signed as it is, for example because of a symbolic link',
   examples: [
     [

@@ -25,14 +25,14 @@ export const tokenize = defineVerb({
       description: 'take the vocabulary from this text file, one token per line, or from a tokenizer.json',
     },
     cased,
-    decode: { description: 'the other way: texts are lists of ids, such as "1 2 3", and become text' },
+    decode: { description: 'the other way round: turn lists of ids, such as "1 2 3", into text' },
     special: { negated: 'leave out the tokens that a model wants around a text' },
   },
   no: 'the model has no usable vocabulary, or is damaged',
   examples: [
     ['tare tokenize model.weights "unaffable dogs"', 'the tokens and their ids'],
     ['tare tokenize model.gguf "Hello world"', 'the same for a model of llama.cpp, or a model directory'],
-    ['tare tokenize --decode tokenizer.json "9906 1917"', 'the text of ids'],
+    ['tare tokenize --decode tokenizer.json "9906 1917"', 'ids back to text'],
     ['tare tokenize --json --file texts.txt model.weights', 'one JSON object for each line of a file'],
   ],
 })

@@ -32,8 +32,7 @@ export const verify = defineVerb({
     ca: {
       group: 'Signature',
       value: '<file>',
-      description:
-        'the model must be signed by a certificate that one of these roots vouches for (PEM); can be given several times',
+      description: 'the model must be signed by a certificate that one of these roots vouches for (PEM)',
       repeat: true,
     },
     identity: {
@@ -55,7 +54,7 @@ export const verify = defineVerb({
     ignorePath: {
       group: 'Signature',
       value: '<path>',
-      description: 'a path below the model that need not be signed; can be given several times',
+      description: 'a path below the model that need not be signed',
       repeat: true,
     },
     ignoreUnsigned: {

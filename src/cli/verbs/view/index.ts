@@ -15,7 +15,7 @@ export const view = defineVerb({
     port: { value: '<n>', description: 'the port to listen on (default: any free one)', parse: parsePort },
     recursive,
   },
-  no: 'not used, since a damaged model is shown with its findings',
+  no: 'not used; a damaged model is shown with its findings',
   examples: [
     ['tare view model.gguf', 'a model in the browser'],
     ['tare view model.safetensors model.gguf', 'two models, to compare them'],

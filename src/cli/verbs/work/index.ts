@@ -1,6 +1,6 @@
 import type { OptionsOf } from '../../flags/flag.js'
 import { parsePart, parsePositive } from '../../flags/parse-values.js'
-import { threads } from '../../flags/shared.js'
+import { ofModelsOnly, threads } from '../../flags/shared.js'
 import { defineVerb } from '../verb.js'
 
 export const work = defineVerb({
@@ -18,6 +18,7 @@ export const work = defineVerb({
     },
     threads,
   },
+  omits: ofModelsOnly,
   no: 'the input is damaged, or holds values that cannot be written as planned',
   examples: [
     ['tare work job.json --part 1/8', 'the first eighth'],
