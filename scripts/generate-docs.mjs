@@ -4,6 +4,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { meansCannotRun } from '../dist/cli/status.js'
 import { verbs } from '../dist/cli/verbs/index.js'
 import { families } from '../dist/families/list.js'
 import { allCodes, formats } from '../dist/kit.js'
@@ -18,6 +19,7 @@ const pages = {
   'docs/exit-status.md': exitStatusPage(),
   'docs/llama-cpp.md': llamaCppPage(),
   'docs/repair.md': repairPage(),
+  'docs/verify.md': verifyPage(),
   'README.md': readmePage(),
   ...manPages(),
   'package.json': packageManifest(),
@@ -37,6 +39,7 @@ function readmePage() {
       return `<!-- ${file} -->\n\`\`\`js\n${readFileSync(join(root, file), 'utf8')}\`\`\``
     })
     .replace(/<!-- formats -->[\s\S]*<!-- \/formats -->/, `<!-- formats -->\n${formatTable()}<!-- /formats -->`)
+    .replace(/<!-- counts -->.*<!-- \/counts -->/, `<!-- counts -->${formatCounts()}<!-- /counts -->`)
   rmSync(folder, { recursive: true, force: true })
   return filled
 }
@@ -57,6 +60,11 @@ function formatTable() {
   )
 }
 
+function formatCounts() {
+  const writable = formats.filter(({ capabilities }) => capabilities.write || capabilities.writeFor)
+  return `reads ${formats.length}, writes ${writable.length}`
+}
+
 /** npm installs only man pages that are listed one by one. */
 function packageManifest() {
   const list = Object.keys(manPages()).map((name) => `    "./${name}"`)
@@ -69,7 +77,28 @@ function exitStatusPage() {
   const rows = verbs.map(({ name, no }) => `| \`${name}\` | ${no} |`)
   const table = ['| verb | status 1 |', '| --- | --- |', ...rows].join('\n')
   const present = readFileSync(join(root, 'docs', 'exit-status.md'), 'utf8')
-  return present.replace(/<!-- verbs -->[\s\S]*<!-- \/verbs -->/, `<!-- verbs -->\n${table}\n<!-- /verbs -->`)
+  return present
+    .replace(/<!-- verbs -->[\s\S]*<!-- \/verbs -->/, `<!-- verbs -->\n${table}\n<!-- /verbs -->`)
+    .replace(/<!-- codes -->[\s\S]*<!-- \/codes -->/, `<!-- codes -->\n${codesOfStatus2()}\n<!-- /codes -->`)
+}
+
+/** The codes that lead to status 2, by the part before the slash: all of them, all but a few, or a few. */
+function codesOfStatus2() {
+  const all = allCodes()
+  const lines = []
+  for (const room of new Set(all.map(({ code }) => code.split('/')[0]))) {
+    const codes = all.filter(({ code }) => code.startsWith(`${room}/`))
+    const names = (list) => list.map(({ code }) => `\`${code}\``).join(', ')
+    const [yes, no] = [
+      codes.filter(({ code }) => meansCannotRun(code)),
+      codes.filter(({ code }) => !meansCannotRun(code)),
+    ]
+    if (yes.length === 0) continue
+    if (no.length === 0) lines.push(`- \`${room}/*\``)
+    else if (no.length < yes.length) lines.push(`- \`${room}/*\` but ${names(no)}`)
+    else lines.push(`- ${names(yes)}`)
+  }
+  return lines.join('\n')
 }
 
 /** The architectures that can be converted to GGUF, from their tables. */
@@ -89,6 +118,26 @@ function repairPage() {
   const table = ['| format | what is repaired or saved |', '| --- | --- |', ...rows].join('\n')
   const present = readFileSync(join(root, 'docs', 'repair.md'), 'utf8')
   return present.replace(/<!-- repairs -->[\s\S]*<!-- \/repairs -->/, `<!-- repairs -->\n${table}\n<!-- /repairs -->`)
+}
+
+/** What a verdict about each format proves. */
+function verifyPage() {
+  const titles = (isChecked) =>
+    formats
+      .filter(({ capabilities }) => (capabilities.checksums === 'all') === isChecked)
+      .map(({ title }) => title)
+      .join(', ')
+  const table = [
+    '| format | what can be proved |',
+    '| --- | --- |',
+    `| ${titles(true)} | every byte of the weights is what was written: they have checksums |`,
+    `| ${titles(false)} | the structure is sound: sizes, shapes, offsets and types agree, nothing overlaps, nothing is missing. A flipped bit in a weight cannot be seen |`,
+  ].join('\n')
+  const present = readFileSync(join(root, 'docs', 'verify.md'), 'utf8')
+  return present.replace(
+    /<!-- checksums -->[\s\S]*<!-- \/checksums -->/,
+    `<!-- checksums -->\n${table}\n<!-- /checksums -->`,
+  )
 }
 
 function outputOf(command, folder) {

@@ -35,6 +35,16 @@ export const wrapLines = (text: string, width: number): string =>
     })
     .join('\n')
 
+/** Descriptions stand beside the terms if there is room for that, and else below them. */
+const minDescriptionWidth = 38
+
+/** How help lists an option or argument, as the `formatItem` of commander: `termWidth` is the width of the longest term. */
+export function formatItem(term: string, termWidth: number, description: string, width: number): string {
+  const column = 2 + termWidth + 2
+  if (width - column < minDescriptionWidth) return `  ${term}\n${wrapped(description, width, 6)}`
+  return `  ${term.padEnd(termWidth)}  ${wrapped(description, width, column).trimStart()}`
+}
+
 /** Lines of at most `width` columns, with spaces before each. */
 function wrapped(text: string, width: number, indent: number): string {
   const lines: string[] = []

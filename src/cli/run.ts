@@ -15,7 +15,7 @@ import {
 import type { Context } from './context.js'
 import { type Flag, type Flags, longName, type OptionsOf } from './flags/flag.js'
 import { type commonFlags, flagsOf, type tableFlags, type threads } from './flags/shared.js'
-import { describeVerb, helpFooter, wrapLines } from './help.js'
+import { describeVerb, formatItem, helpFooter, wrapLines } from './help.js'
 import { type Status, UsageError } from './status.js'
 import { verbs } from './verbs/index.js'
 import type { CallableVerb, Verb } from './verbs/verb.js'
@@ -163,6 +163,7 @@ function buildProgram(version: string, table: readonly Verb[], console: Console,
         return verb ? describeVerb(verb) : command.description()
       },
       boxWrap: wrapLines,
+      formatItem: (term, termWidth, description) => formatItem(term, termWidth, description, width),
     })
     .exitOverride()
     .configureOutput({

@@ -33,6 +33,7 @@ describe('complete', () => {
       ['extract', sample, 'layers.0'],
       ['layers.0.weight', 'layers.0.bias'],
     ],
+    [['picture', sample, 'layers.1.w'], ['layers.1.weight']],
     [['stats', sample, '--tensors', 'layers.1.w'], ['layers.1.weight']],
     [['completion', 'z'], ['zsh']],
     [['help', 'insp'], ['inspect']],

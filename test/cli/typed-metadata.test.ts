@@ -36,6 +36,14 @@ describe('types of metadata', () => {
     expect((await metadataOf(at('out.gguf'))).a).toEqual({ type: 'str', value: '7' })
   })
 
+  test.each(['f33', 'int', '[uint32]', 'boolean'])('a type that does not exist is refused: %s', async (type) => {
+    const { status, stderr } = await tare('convert', sample, '-o', at('out.gguf'), '--set', `k:${type}=1`)
+    expect([status, stderr]).toEqual([2, expect.stringContaining('there are u8, u16')])
+    const meant = await tare('convert', sample, '-o', at('out.gguf'), '--set', `k:${type}:str=1`)
+    expect(meant.status).toBe(0)
+    expect((await metadataOf(at('out.gguf')))[`k:${type}`]).toEqual({ type: 'str', value: '1' })
+  })
+
   test('a value that is none of the type is refused', async () => {
     await tare('convert', sample, '-o', at('out.gguf'))
     const edited = await tare('edit', at('out.gguf'), '--set', 'a:u8=256')

@@ -1,11 +1,25 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { formatItem, wrapLines } from '../../src/cli/help.js'
 import { flagTerms, withBareValues } from '../../src/cli/run.js'
 import { convert } from '../../src/cli/verbs/convert/index.js'
 import { verbs } from '../../src/cli/verbs/index.js'
 import { runCli as tare } from './run-cli.js'
 
 describe('help', () => {
+  const about = 'the number of workers, where the scheduler tells only which one this is'
+
+  test('puts descriptions below their options on narrow terminals', () => {
+    expect(formatItem('--parts <n>', 22, about, 80)).toMatch(/^ {2}--parts <n> {13}the number .*\n {26}\S/)
+    const narrow = formatItem('--parts <n>', 22, about, 50).split('\n')
+    expect(narrow.slice(0, 2)).toEqual(['  --parts <n>', '      the number of workers, where the scheduler'])
+    expect(Math.max(...narrow.map((line) => line.length))).toBeLessThanOrEqual(50)
+  })
+
+  test('wraps paragraphs, and lists with what continues an item indented', () => {
+    expect(wrapLines('one two three\n\n  four five six', 10)).toBe('one two\nthree\n\n  four\n    five\n    six')
+  })
+
   test('lists every verb', async () => {
     const { status, stdout, stderr } = await tare('--help')
     expect([status, stderr]).toEqual([0, ''])

@@ -1,7 +1,14 @@
 // Where the signature of a model is, and what it is verified with.
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { readCertificates, readPrivateKey, readPublicKey, type SigningKey, type Trust } from '../../kit-node.js'
+import {
+  readCertificates,
+  readPrivateKey,
+  readPublicKey,
+  type SigningKey,
+  TareError,
+  type Trust,
+} from '../../kit-node.js'
 import { UsageError } from '../status.js'
 import { readSideFile } from './side-file.js'
 
@@ -29,7 +36,18 @@ export async function readSigningKey({ key, certificate, chain }: KeyOptions): P
     files.map(async (file) => readCertificates(await readSideFile(file, maxPem), file)),
   )
   const pem = await readSideFile(key, maxPem)
-  return { key: readPrivateKey(pem, key, process.env.TARE_KEY_PASSWORD), certificates: certificates.flat() }
+  const privateKey = ofUse(() => readPrivateKey(pem, key, process.env.TARE_KEY_PASSWORD))
+  return { key: privateKey, certificates: certificates.flat() }
+}
+
+/** A key of another kind says nothing about the model. */
+function ofUse<Key>(read: () => Key): Key {
+  try {
+    return read()
+  } catch (error) {
+    if (!(error instanceof TareError)) throw error
+    throw new UsageError(`${error.finding.file}: ${error.finding.message}`)
+  }
 }
 
 interface TrustOptions {
@@ -44,7 +62,10 @@ interface TrustOptions {
 export async function readTrust({ key, ca, identity, issuer, trustRoot }: TrustOptions): Promise<Trust | undefined> {
   const given = [key !== undefined && '--key', ca && '--ca', identity !== undefined && '--identity'].filter(Boolean)
   if (given.length > 1) throw new UsageError(`${given.join(' and ')} are different ways to trust; give one of them`)
-  if (key !== undefined) return { key: readPublicKey(await readSideFile(key, maxPem), key) }
+  if (key !== undefined) {
+    const pem = await readSideFile(key, maxPem)
+    return { key: ofUse(() => readPublicKey(pem, key)) }
+  }
   if (ca)
     return {
       roots: (

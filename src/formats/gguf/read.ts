@@ -65,7 +65,7 @@ async function readFile(source: ByteSource, context: ReadContext): Promise<GgufF
   const start = preamble.size + header.size
   if (source.size < start) {
     const message = `a header of ${start} bytes was expected, the file has ${source.size}`
-    report.fail(codes.truncated, { offset: source.size, path: 'tensor_count', message })
+    report.fail(codes.truncated, { offset: source.size, path: 'tensor_count', needs: start, message })
   }
   await window.reach(0, start)
   const cursor = new Cursor(window.slice(0, start), report, { littleEndian, extents })
@@ -108,7 +108,7 @@ function refuseMagic(bytes: Uint8Array, size: number, report: ReadContext['repor
   const place = { offset: 0, length: Math.min(4, size), path: 'magic' }
   if ('GGUF'.startsWith(start)) {
     const message = `a header of 24 bytes was expected, the file has ${size}`
-    return report.fail(codes.truncated, { ...place, message })
+    return report.fail(codes.truncated, { ...place, needs: 24, message })
   }
   const code = predecessors.has(start) ? codes.predecessor : codes.magic
   return report.fail(code, { ...place, message: `the file begins with ${JSON.stringify(start)}, not with "GGUF"` })

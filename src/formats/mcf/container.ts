@@ -34,7 +34,8 @@ export async function readContainer(source: ByteSource, context: ReadContext): P
   const { report, extents, signal } = context
   if (source.size < header.size) {
     const message = `the header takes ${header.size} bytes, the file has ${source.size}`
-    report.fail(codes['file-shorter-than-header'], { offset: 0, length: source.size, path: 'header', message })
+    const place = { offset: 0, length: source.size, path: 'header' }
+    report.fail(codes['file-shorter-than-header'], { ...place, needs: header.size, message })
   }
   const cursor = new Cursor(await source.read(0, header.size, { signal }), report, { extents, path: ['header'] })
   const values = header.read(cursor)

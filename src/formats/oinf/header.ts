@@ -34,7 +34,7 @@ export async function readHeader(source: ByteSource, context: ReadContext): Prom
   }
   if (source.size < fileHeader.size) {
     const message = `the header takes ${fileHeader.size} bytes, the file has ${source.size}`
-    report.fail(codes.truncated, { offset: source.size, path: 'header', message })
+    report.fail(codes.truncated, { offset: source.size, path: 'header', needs: fileHeader.size, message })
   }
   const cursor = new Cursor(head, report, { extents: context.extents, path: ['header'] })
   const fields = fileHeader.read(cursor)

@@ -53,7 +53,7 @@ async function readFile(source: ByteSource, context: ReadContext): Promise<Model
   // How long the header is. The rest of the file is data.
   if (source.size < prefix.size) {
     const message = `a header length of ${prefix.size} bytes was expected, the file has ${source.size}`
-    report.fail(codes.truncated, { offset: 0, path: 'header_length', message })
+    report.fail(codes.truncated, { offset: 0, path: 'header_length', needs: prefix.size, message })
   }
   const start = new Cursor(await source.read(0, prefix.size, { signal }), report, { extents })
   const length = Number(prefix.read(start).headerLength)

@@ -99,7 +99,11 @@ async function compare(
 ): Promise<Finding[]> {
   const { pairs, onlyA, onlyB } = pairBy(manifest.resources, found, ({ name }) => name)
   const note = (code: Code, { name }: Resource, message: string): Finding =>
-    findingOf(code, { offset: 0, path: name, message }, placeOf(model, fileOf({ name }, manifest)))
+    findingOf(
+      code,
+      { ...(name !== '.' && { offset: 0, path: name }), message },
+      placeOf(model, fileOf({ name }, manifest)),
+    )
   const findings = [
     ...onlyA.map((resource) => note(signatureCodes.missing, resource, 'it was signed, and is not there')),
     ...onlyB.map((resource) => note(signatureCodes.extra, resource, 'it is there, and was not signed')),

@@ -199,6 +199,20 @@ describe('a file that ends early', () => {
   })
 
   test.each([
+    ['m.gguf', 5],
+    ['m.aero', 50],
+    ['m.safetensors', 6],
+    ['m.oinf', 30],
+    ['m.mcf', 20],
+  ])('%s is called cut when %i bytes of its header are left', async (name, left) => {
+    writeModel(model())
+    await tare('convert', model(), '-o', at(name), '--allow-loss')
+    truncateSync(at(name), left)
+    const { status, stderr } = await tare('inspect', at(name))
+    expect([status, stderr]).toEqual([1, expect.stringContaining(`ends early: ${left} of at least `)])
+  })
+
+  test.each([
     ['npy', 'big-f32.npy', 60],
     ['npy', 'big-f32.npy', 9],
     ['embd', 'sect-tiny-bert-1layer.weights', 3],

@@ -9,7 +9,6 @@ import {
   planConversion,
   TareError,
 } from '../../../kit-node.js'
-import { escapeName } from '../../console/escape.js'
 import { formatSize, plural } from '../../console/format-values.js'
 import type { Context } from '../../context.js'
 import { reportFailure } from '../../input/run-inputs.js'
@@ -24,7 +23,6 @@ export default async function pack(context: Context, words: readonly string[], o
   const { output, json, data, root, dryRun, allowLoss } = options
   const format = chooseFormat(options)
   checkOptions(context, options)
-  checkDescription(input)
   let model: Model | undefined
   console.progress.start()
   try {
@@ -40,7 +38,9 @@ export default async function pack(context: Context, words: readonly string[], o
       : await carryOut(context, input, conversion, options)
   } catch (error) {
     if (!(error instanceof TareError)) throw error
-    return await reportFailure(context, input, null, error)
+    const status = await reportFailure(context, input, null, error)
+    if (isCalledLikeModel(input)) console.remark('pack takes a description in JSON or YAML; convert takes models')
+    return status
   } finally {
     console.progress.finish()
     if (model) await closeModel(model)
@@ -55,13 +55,8 @@ function chooseFormat({ output, to }: PackOptions): Format {
 }
 
 /** A model in place of a description is a mix-up of verbs. */
-function checkDescription(input: string): void {
-  const isDescription = input === '-' || /\.(?:json|ya?ml|[cm]?[jt]s)(?:#.*)?$/i.test(input)
-  const format = isDescription ? undefined : formatOfOutput(input, undefined)
-  if (format)
-    throw new UsageError(
-      `${escapeName(input)} is called like a ${format.title} file; pack takes a description in JSON or YAML, convert takes models`,
-    )
+function isCalledLikeModel(input: string): boolean {
+  return !/\.(?:json|ya?ml|[cm]?[jt]s)(?:#.*)?$/i.test(input) && formatOfOutput(input, undefined) !== undefined
 }
 
 function checkOptions(context: Context, { output, dryRun, json, data }: PackOptions): void {

@@ -41,7 +41,7 @@ export default async function plan(
       const what = plan ? `of ${escapeName(target)}, ${formatSize(size)}` : 'of looks at values, before it is laid out'
       console.remark(`${escapeName(output)}: ${plural(job.tasks, 'part')} ${what}`)
       console.remark(
-        `next: tare work ${escapeName(output)} --part 1/N on each of N machines, then tare finish ${escapeName(output)}`,
+        `next: \`tare work ${escapeName(output)} --part I/N\` on each of N machines, then \`tare finish ${escapeName(output)}\``,
       )
     }
     return 0

@@ -27,7 +27,9 @@ export default async function status(
     else {
       const share = tasks === 0 ? 100 : Math.floor((100 * done) / tasks)
       const counts = `${formatInteger(done)} of ${formatInteger(tasks)} parts (${share} %)`
-      await context.console.print([`${escapeName(file)}: ${state}${state === 'gone' ? '' : `, ${counts}`}`])
+      await context.console.print([
+        `${escapeName(file)}: ${state === 'working' ? 'incomplete' : state}${state === 'gone' ? '' : `, ${counts}`}`,
+      ])
       if (missing.length > 0) await context.console.print([`missing: ${rangesOf(missing)}`])
       context.console.remark(nextStep(state, escapeName(file)))
     }

@@ -11,6 +11,7 @@ import {
   verdictOf,
   verifySignature,
 } from '../../../kit-node.js'
+import { escapeName } from '../../console/escape.js'
 import type { Context } from '../../context.js'
 import { worse } from '../../input/expand-inputs.js'
 import { reportFailure } from '../../input/run-inputs.js'
@@ -54,6 +55,8 @@ async function verifySigned(
   console.progress.start()
   try {
     const file = options.signature ?? (await signatureFor(input))
+    if (options.signature === undefined && !existsSync(file))
+      throw new UsageError(`there is no signature ${escapeName(file)}; --signature names one elsewhere`)
     const { findings, ...signature } = await verifySignature(input, await readSideFile(file, maxSignature), file, {
       ...{ trust, signal, pool, ignoreUnsigned, ignorePaths: options.ignorePath },
       onProgress: console.progress.update,

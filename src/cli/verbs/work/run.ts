@@ -22,9 +22,9 @@ export default async function work(
     else {
       const before = tasks - made
       const rest = before > 0 ? `, ${before} there already` : ''
-      context.console.remark(
-        `${escapeName(file)}: worker ${part} of ${parts} made ${plural(made, 'part')}${rest}, ${seconds.toFixed(1)} s`,
-      )
+      const did = `made ${plural(made, 'part')}${rest}, ${seconds.toFixed(1)} s`
+      const none = 'has nothing to make: there are fewer parts than workers'
+      context.console.remark(`${escapeName(file)}: worker ${part} of ${parts} ${tasks === 0 ? none : did}`)
     }
     return 0
   })

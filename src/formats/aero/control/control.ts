@@ -40,7 +40,7 @@ export async function readControl(source: ByteSource, context: ReadContext): Pro
   const { report, extents, signal } = context
   if (source.size < header.size) {
     const message = `a header of ${header.size} bytes was expected, the file has ${source.size}`
-    report.fail(codes['header-truncated'], { offset: 0, path: 'header', message })
+    report.fail(codes['header-truncated'], { offset: 0, path: 'header', needs: header.size, message })
   }
   // Writers put the table of contents right behind the header, so its count comes with the same read.
   const head = await source.read(0, Math.min(source.size, header.size + tocHeader.size), { signal })
