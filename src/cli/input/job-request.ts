@@ -1,5 +1,5 @@
 // What `tare plan` and `tare convert --workers` ask for, from their flags.
-import { type JobRequest, type Model, settingOf } from '../../kit-node.js'
+import type { JobRequest, Model } from '../../kit-node.js'
 import type { Context } from '../context.js'
 import { quantizeSettings } from '../flags/quantize.js'
 import { maxLoss } from '../output/conversion.js'
@@ -7,6 +7,7 @@ import { isDirectory, placeFor } from '../output/place.js'
 import { UsageError } from '../status.js'
 import type { PlanOptions } from '../verbs/plan/index.js'
 import { nameMapFrom } from './name-map.js'
+import { settingsFrom } from './settings.js'
 
 /** `target` is where the output goes. */
 export async function jobRequest(
@@ -36,7 +37,7 @@ export async function jobRequest(
     options: {
       ...{ only, exclude, rename, cast, dequantize, unset, shardSize, align, deterministic },
       ...{ asIs, keepBytes, keepOrientation, stow, dedup, files, without },
-      set: options.set?.map(([key, value]) => settingOf(key, value)),
+      set: settingsFrom(options.set),
       preTokenizer: options.pre,
       ...(options.renameMap !== undefined && { renameMap: await nameMapFrom('--rename-map', options.renameMap) }),
       ...(quantize && { quantize }),

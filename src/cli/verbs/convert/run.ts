@@ -16,7 +16,6 @@ import {
   parseVocabularyText,
   planConversion,
   putIntoGraph,
-  settingOf,
 } from '../../../kit-node.js'
 import { escapeName, escapeText } from '../../console/escape.js'
 import { formatSize, plural } from '../../console/format-values.js'
@@ -34,6 +33,7 @@ import {
   type Opened,
   openModels,
 } from '../../input/run-inputs.js'
+import { settingsFrom } from '../../input/settings.js'
 import { readSideFile } from '../../input/side-file.js'
 import { readSigningKey } from '../../input/signature-file.js'
 import { maxLoss, reportWritten, showPlan, writeConversion } from '../../output/conversion.js'
@@ -100,7 +100,7 @@ async function planOptions(context: Context, options: ConvertOptions, place: Pla
   const { asIs, keepBytes, keepOrientation, stow, dedup, files, without } = options
   return {
     ...{ only, exclude, rename, cast, dequantize, unset, shardSize, align, deterministic },
-    set: options.set?.map(([key, value]) => settingOf(key, value)),
+    set: settingsFrom(options.set),
     preTokenizer: options.pre,
     ...{ asIs, keepBytes, keepOrientation, stow, dedup, files, without },
     ...(options.renameMap !== undefined &&
@@ -134,8 +134,8 @@ async function joinModels(
     return intoGraph(context, graph, merged, options)
   }
   if (others.length === 0) return { model: main, actions: [] }
-  const { prefer, only, exclude, without, stow, set = [], unset = [] } = options
-  const settled = [...unset, ...set.map(([key, value]) => settingOf(key, value)[0])]
+  const { prefer, only, exclude, without, stow, unset = [] } = options
+  const settled = [...unset, ...(settingsFrom(options.set) ?? []).map(([key]) => key)]
   const models = [main, ...others.map((other) => other.model)] as const
   return mergeModels(models, { prefer, only, exclude, without, stow, settled, signal: context.signal })
 }

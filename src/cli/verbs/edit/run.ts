@@ -15,7 +15,6 @@ import {
   planEdit,
   recoverEdit,
   runConversion,
-  settingOf,
   TareError,
   transferTo,
 } from '../../../kit-node.js'
@@ -23,6 +22,7 @@ import { escapeName } from '../../console/escape.js'
 import { plural } from '../../console/format-values.js'
 import type { Context } from '../../context.js'
 import { damageAllowed, forEachInput, openOptions } from '../../input/run-inputs.js'
+import { settingsFrom } from '../../input/settings.js'
 import { identityOf } from '../../output/identity.js'
 import {
   assertNotInput,
@@ -40,7 +40,7 @@ export default async function edit(context: Context, inputs: readonly string[], 
   const [input] = inputs as readonly [string]
   const { console, signal } = context
   const { unset, renameTensor: rename, output, dryRun = false } = options
-  const set = options.set?.map(([key, value]) => settingOf(key, value))
+  const set = settingsFrom(options.set)
   const hasRecovered = await recover(context, input)
   if (!set && !unset && !rename) {
     if (hasRecovered) return 0

@@ -14,7 +14,6 @@ import {
   planQuantization,
   type Quantization,
   type QuantizeSettings,
-  settingOf,
   type Tensor,
   usageCodes,
   writeCodes,
@@ -24,6 +23,7 @@ import { quantizeSettings } from '../../flags/quantize.js'
 import { importanceFrom } from '../../input/importance.js'
 import { nameMapFrom } from '../../input/name-map.js'
 import { damageAllowed, damageJson, forEachModel, type Opened, openModels } from '../../input/run-inputs.js'
+import { settingsFrom } from '../../input/settings.js'
 import { writeConversion } from '../../output/conversion.js'
 import { formatOfOutput, requireFile, unknownOutput } from '../../output/output.js'
 import { type Status, UsageError } from '../../status.js'
@@ -45,7 +45,7 @@ export default async function quantize(
   return forEachModel(context, inputs, async (model, input, source) => {
     const matrix = await importanceFrom(context, options.imatrix)
     const { method = defaultMethod(target), methods, only, exclude, unset, files, without, overwrite, resume } = options
-    const set = options.set?.map(([key, value]) => settingOf(key, value))
+    const set = settingsFrom(options.set)
     const planned = await planQuantization(model, target, {
       ...quantizeSettings(method, options, console.progress.update, matrix),
       ...(methods !== undefined && { methods: await nameMapFrom('--methods', methods) }),
