@@ -79,16 +79,21 @@ async function* convertAll(
   signal?: AbortSignal,
 ): AsyncGenerator<Uint8Array, void, void> {
   const step = stepFor(map, window)
+  // Where values take more room than what they are read from, a read has several steps: each takes a trip, in browsers of milliseconds.
+  const stepsPerRead = Math.max(1, Math.floor(window / bytesFor(step, map.from)))
   const target = takeEvenWindow(bytesFor(step, map.to))
   let first = 0
   try {
-    for await (const chunk of map.input.chunks(bytesFor(step, map.from), signal)) {
-      const count = Math.min(step, map.count - first)
-      const part = target.subarray(0, bytesFor(count, map.to))
-      requireLength(map, chunk, count)
-      map.convert(chunk, part, map.base + first, count)
-      first += count
-      yield part
+    for await (const chunk of map.input.chunks(stepsPerRead * bytesFor(step, map.from), signal)) {
+      const end = Math.min(map.count, first + stepsPerRead * step)
+      requireLength(map, chunk, end - first)
+      for (let at = 0; first < end; at += bytesFor(step, map.from)) {
+        const count = Math.min(step, end - first)
+        const part = target.subarray(0, bytesFor(count, map.to))
+        map.convert(chunk.subarray(at, at + bytesFor(count, map.from)), part, map.base + first, count)
+        first += count
+        yield part
+      }
     }
   } finally {
     releaseWindow(target)

@@ -44,6 +44,26 @@ describe.each(real.map((dtype) => ({ id: dtype.id, dtype })))('decodedPayload of
 })
 
 describe('decodedPayload', () => {
+  it('reads more at once than the values of a window are made from, and streams the same', async () => {
+    const count = 1_000_003
+    for (const dtype of [i4, u8, bf16]) {
+      const bytes = randomBytes(dtype.byteLength([count])!)
+      const reads: number[] = []
+      const source = new MemorySource(bytes)
+      const counted = {
+        ...{ name: source.name, size: source.size, close: () => source.close() },
+        read(offset: number, length: number) {
+          reads.push(length)
+          return source.read(offset, length)
+        },
+      }
+      const tensor = tensorOf(dtype, [count], bytes, { data: rangePayload(counted, 0, bytes.byteLength) })
+      const wanted = directly(dtype, bytes, count, 'f32')
+      expect(Buffer.compare(await bytesOf(decodedPayload(tensor, 'f32')!, 1 << 20), wanted)).toBe(0)
+      expect(Math.max(...reads)).toBe(Math.min(1 << 20, bytes.byteLength))
+    }
+  })
+
   it('reads any part', async () => {
     const count = 300_001
     for (const dtype of [i4, f6_e2m3, bf16, u8]) {
