@@ -78,6 +78,33 @@ export function largeSuite(browser: () => Browser): void {
     await viewed.close()
   })
 
+  it('a worker that dies while it reads a tensor is asked for no more than once again', async () => {
+    const path = folder.at('wide.safetensors')
+    const header = JSON.stringify({
+      a: { dtype: 'F32', shape: [2048, 2048], data_offsets: [0, 2 ** 24] },
+      b: { dtype: 'F32', shape: [2048, 2048], data_offsets: [2 ** 24, 2 ** 25] },
+    })
+    writeSafetensors(path, header, new Uint8Array(2 ** 25))
+    const viewed = await startView(path)
+    const { page, close } = await openPage(browser(), viewed.address)
+    await page.waitForSelector('.facts')
+    await show(page, '#/f/0/tensor/a', '.statistics')
+    const dies = async (): Promise<void> => {
+      const worker = page.workers().find((each) => each.url().includes('tile-worker'))!
+      // With the first message that comes next, before it is answered.
+      await worker.evaluate(() =>
+        addEventListener('message', () => {
+          throw new Error('made to fail')
+        }),
+      )
+    }
+    await dies()
+    await show(page, '#/f/0/tensor/b', '.statistics')
+    expect(await page.locator('.no-map').count()).toBe(0)
+    await close()
+    await viewed.close()
+  })
+
   it('a worker that dies is replaced', async () => {
     const viewed = await startView(small())
     const { page, close } = await openPage(browser(), viewed.address)

@@ -61,7 +61,7 @@ export class WorkerClient {
   /** Ends the worker as if it had died: for what does not answer any more. */
   replace(why: string): void {
     this.#worker.terminate()
-    for (const { fail } of [...this.#pending.values()]) fail({ message: why, isAborted: false })
+    for (const { fail } of [...this.#pending.values()]) fail({ message: why, isAborted: false, isLost: true })
     this.#worker = this.#listen(this.#start())
     this.#onReplaced()
   }
@@ -80,7 +80,8 @@ export class WorkerClient {
     })
     worker.addEventListener('error', (event) => {
       event.preventDefault()
-      this.replace(`the worker failed: ${event.message ?? 'its file cannot be loaded'}`)
+      // One that was replaced already may have more to complain about.
+      if (worker === this.#worker) this.replace(`the worker failed: ${event.message ?? 'its file cannot be loaded'}`)
     })
     worker.addEventListener('messageerror', () => this.replace('the worker gave an answer that cannot be read'))
     return worker

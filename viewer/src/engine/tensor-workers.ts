@@ -6,6 +6,7 @@ import type { TileCalls } from './rooms/tensor/tiles.js'
 import { ask } from './session.js'
 import workerAddress from './tile-worker.ts?worker&url'
 import { startWorker } from './trusted-address.js'
+import { isLost } from './wire.js'
 
 const maxWorkers = Math.max(1, Math.min(4, (navigator.hardwareConcurrency ?? 2) - 1))
 
@@ -23,11 +24,18 @@ function leastBusy(): WorkerClient {
 /** Starting one takes as long as the first picture: it can be done before anybody asks. */
 export const prepareTensorWorker = (): void => void leastBusy()
 
-export function askTensor<N extends keyof TileCalls>(
+/** Once more where the worker died: another question may have done that, and what this one does it does again. */
+export async function askTensor<N extends keyof TileCalls>(
   name: N,
   question: TileCalls[N]['ask'] & { readonly tensor: TensorRef },
   options?: AskOptions,
 ): Promise<TileCalls[N]['answer']> {
   if (!question.tensor.place) return ask(name, question, options)
-  return leastBusy().ask(name, question, options) as Promise<TileCalls[N]['answer']>
+  const askOne = () => leastBusy().ask(name, question, options) as Promise<TileCalls[N]['answer']>
+  try {
+    return await askOne()
+  } catch (error) {
+    if (!isLost(error)) throw error
+    return await askOne()
+  }
 }

@@ -19,6 +19,8 @@ export interface Failure {
   readonly message: string
   readonly finding?: Finding | undefined
   readonly isAborted: boolean
+  /** The worker died before it could answer. */
+  readonly isLost?: boolean | undefined
 }
 
 export type Answer =
@@ -31,13 +33,17 @@ export class RequestError extends Error {
   override readonly name = 'RequestError'
   readonly finding: Finding | undefined
   readonly isAborted: boolean
+  readonly isLost: boolean
 
-  constructor({ message, finding, isAborted }: Failure) {
+  constructor({ message, finding, isAborted, isLost = false }: Failure) {
     super(message)
     this.finding = finding
     this.isAborted = isAborted
+    this.isLost = isLost
   }
 }
+
+export const isLost = (error: unknown): boolean => error instanceof RequestError && error.isLost
 
 export const isAborted = (error: unknown): boolean => error instanceof RequestError && error.isAborted
 
