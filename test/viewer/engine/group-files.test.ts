@@ -27,6 +27,16 @@ it('opens the first of several parts', () => {
   expect(mains(['m-00001-of-00002.gguf', 'm-00002-of-00002.gguf'])).toEqual(['m-00001-of-00002.gguf'])
 })
 
+it('takes a checkpoint in several files for one model, by a file whose name begins with a dot', () => {
+  const parts = ['c/__0_0.distcp', 'c/__1_0.distcp']
+  const groups = groupFiles([...parts, 'c/.metadata', 'c/.DS_Store'], formats)
+  expect(groups).toHaveLength(1)
+  expect(groups[0]!.paths[0]).toBe('c/.metadata')
+  expect(groups[0]!.isFolder).toBe(true)
+  // Without it, something can be said about each part.
+  expect(mains(parts)).toEqual(parts)
+})
+
 it('opens whatever it is, so that something can be said about it', () => {
   expect(groupFiles(['notes.txt'], formats)).toEqual([{ paths: ['notes.txt'], isFolder: false }])
 })

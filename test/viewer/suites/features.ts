@@ -78,7 +78,20 @@ export function featureSuite(browser: () => Browser): void {
     const wanted = folder.at('wanted.gguf')
     await convert(directory, wanted)
     expect(readFileSync(await download.path()).equals(readFileSync(wanted))).toBe(true)
+    expect(await page.locator('select.models option:checked').innerText()).toBe('tiny-llama')
     opened.assertClean()
+  })
+
+  it('a directory that the command names has its configuration, too', async () => {
+    const served = await startView(await tinyDirectory(folder))
+    const other = await openPage(browser(), served.address)
+    await other.page.waitForSelector('.facts')
+    expect(await other.page.locator('.facts .lead').innerText()).toContain('llama')
+    await show(other.page, '#/f/0/convert?to=gguf', '.plan dd')
+    expect(await other.page.locator('.plan').innerText()).not.toContain('no architecture')
+    other.assertClean()
+    await other.close()
+    await served.close()
   })
 }
 

@@ -48,8 +48,13 @@ const titleOf = (from: ModelFiles, otherwise: string): string =>
 /** How the command takes a file: one that begins with a minus would be an option. */
 const fileWord = (path: string): string => (path.startsWith('-') ? `./${path}` : path)
 
-const argumentOf = (from: ModelFiles): string =>
-  from.kind === 'address' ? from.address : fileWord(from.files[0]?.path ?? '')
+/** Of a folder that is one model, the folder. */
+function argumentOf(from: ModelFiles): string {
+  if (from.kind === 'address') return from.address
+  const path = from.files[0]?.path ?? ''
+  const folder = from.isFolder ? path.replace(/\/?[^/]*$/, '') : ''
+  return fileWord(folder === '' ? path : folder)
+}
 
 async function open(id: number): Promise<void> {
   const { from, title } = models.peek()[id]!

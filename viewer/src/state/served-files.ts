@@ -23,13 +23,15 @@ export async function openServedFiles(): Promise<void> {
   const response = await fetch(new URL('files.json', document.baseURI)).catch(() => undefined)
   if (!response?.ok || !response.headers.get('content-type')?.includes('json')) return
   const served = (await response.json()) as ServedFiles
-  const mains = new Map<number, ServedFile>()
-  for (const file of served.files) if (!mains.has(file.group)) mains.set(file.group, file)
+  const groups = new Map<number, ServedFile[]>()
+  for (const file of served.files) groups.set(file.group, [...(groups.get(file.group) ?? []), file])
   // A copied command names what the user named, so that it runs where the command runs.
   const inputs = served.command.slice(2)
-  const opening = [...mains.values()].map(({ address: place, name, group }) =>
-    addModel({ kind: 'address', address: new URL(place, document.baseURI).href }, inputs[group] ?? name),
-  )
+  const opening = [...groups.values()].map((files) => {
+    const { address: place, name, group } = files[0]!
+    const names = files.length > 1 ? files.map((file) => file.name) : undefined
+    return addModel({ kind: 'address', address: new URL(place, document.baseURI).href, names }, inputs[group] ?? name)
+  })
   if (models.peek().length > 0 && address.peek().model === undefined) go({ model: 0, screen: 'overview', query: {} })
   await Promise.all(opening)
 }

@@ -11,10 +11,14 @@ const laterShard = /-(?!0*1-of-)\d{3,}-of-\d{3,}\./
 export function groupFiles(paths: readonly string[], formats: readonly NamedFormat[]): FileGroup[] {
   const groups: FileGroup[] = []
   for (const [folder, names] of byFolder(paths)) {
-    const mains = new Set(formats.flatMap((format) => format.mainFile?.(names) ?? []))
     const inFolder = paths.filter((path) => path.startsWith(folder))
-    const isWhole = mains.size === 1 && names.length > 1
-    const others = names.filter((name) => !mains.has(name) && isModelName(name, formats) && !belongs(name, mains))
+    const answers = formats.flatMap((format) => format.mainFile?.(names) ?? [])
+    // A format may name a file that is not among those that are looked at: its name begins with a dot, or it is missing.
+    const mains = new Set(answers.filter((name) => inFolder.includes(folder + name)))
+    const isWhole = mains.size === 1 && names.some((name) => !mains.has(name))
+    const others = names.filter(
+      (name) => !mains.has(name) && isModelName(name, formats) && !belongs(name, mains, formats),
+    )
     for (const name of [...mains, ...others]) {
       const main = folder + name
       groups.push({
@@ -28,9 +32,11 @@ export function groupFiles(paths: readonly string[], formats: readonly NamedForm
   return groups
 }
 
-/** Shards belong to the index, or to the first of them. */
-const belongs = (name: string, mains: ReadonlySet<string>): boolean =>
-  laterShard.test(name) || (mains.size > 0 && /-\d{3,}-of-\d{3,}\./.test(name))
+/** Shards belong to the index, or to the first of them; other parts to the file that their format names for them. */
+const belongs = (name: string, mains: ReadonlySet<string>, formats: readonly NamedFormat[]): boolean =>
+  laterShard.test(name) ||
+  (mains.size > 0 && /-\d{3,}-of-\d{3,}\./.test(name)) ||
+  formats.some((format) => mains.has(format.mainFile?.([name]) ?? name))
 
 /** Few .json files are models. */
 const isModelName = (name: string, formats: readonly NamedFormat[]): boolean =>

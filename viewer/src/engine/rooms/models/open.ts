@@ -15,7 +15,12 @@ export interface NamedFile {
 /** What a model is opened from: files with the main one first, or an address. */
 export type ModelFiles =
   | { readonly kind: 'files'; readonly files: readonly NamedFile[]; readonly isFolder: boolean }
-  | { readonly kind: 'address'; readonly address: string }
+  | {
+      readonly kind: 'address'
+      readonly address: string
+      /** The names of all files of the model, where it is one of several. */
+      readonly names?: readonly string[] | undefined
+    }
 
 export interface FileGroup {
   /** The main file first. */

@@ -6,7 +6,11 @@ const nameOf = (path: string): string => path.replace(/^.*\//, '')
 const folderOf = (path: string): string => path.slice(0, -nameOf(path).length)
 
 export async function openInput(from: ModelFiles, signal?: AbortSignal): Promise<ByteSource> {
-  if (from.kind === 'address') return openSource(from.address, { signal })
+  if (from.kind === 'address') {
+    const source = await openSource(from.address, { signal })
+    // With its configuration and tokenizer, as from a folder that is dropped.
+    return from.names ? withFolder(source, from.address.replace(/[^/]*$/, ''), from.names) : source
+  }
   const [main] = from.files
   if (!main) throw new Error('a model has at least one file')
   const base = folderOf(main.path)
@@ -14,7 +18,10 @@ export async function openInput(from: ModelFiles, signal?: AbortSignal): Promise
   const siblings = new Map<string, Blob>()
   for (const { path, file } of from.files) if (path.startsWith(base)) siblings.set(path.slice(base.length), file)
   const source = new BlobSource(main.file, nameOf(main.path), siblings)
-  if (!from.isFolder) return source
-  const folder: SourceFolder = { name: nameOf(base.slice(0, -1)), files: [...siblings.keys()], isWhole: true }
+  return from.isFolder ? withFolder(source, base, [...siblings.keys()]) : source
+}
+
+function withFolder(source: ByteSource, path: string, files: readonly string[]): ByteSource {
+  const folder: SourceFolder = { name: nameOf(path.slice(0, -1)), files, isWhole: true }
   return Object.assign(source, { folder })
 }
