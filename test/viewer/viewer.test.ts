@@ -10,7 +10,9 @@ import { diskSuite } from './suites/disk.js'
 import { featureSuite } from './suites/features.js'
 import { fixtureSuite } from './suites/fixtures.js'
 import { hostileSuite } from './suites/hostile.js'
+import { keyboardSuite } from './suites/keyboard.js'
 import { largeSuite } from './suites/large.js'
+import { linkSuite } from './suites/links.js'
 import { pictureSuite } from './suites/pictures.js'
 import { placeSuite } from './suites/places.js'
 import { screenSuite } from './suites/screens.js'
@@ -25,6 +27,8 @@ if (!isBuilt) console.warn('tests of the page are skipped: dist/viewer is missin
 describe.skipIf(!browser || !isBuilt)('the page', () => {
   const use = () => browser!
   describe('screens', () => screenSuite(use))
+  describe('by keys alone', () => keyboardSuite(use))
+  describe('links', () => linkSuite(use))
   describe('fixtures', () => fixtureSuite(use))
   describe('bytes and findings', () => bytesSuite(use))
   describe('comparing, quantizing, converting', () => conversionSuite(use))

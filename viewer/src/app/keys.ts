@@ -35,13 +35,22 @@ export function useKeys(title: string, bindings: readonly KeyBinding[]): void {
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && target.matches('input:not([type=range], [type=checkbox]), textarea, select')
 
+const moves = /^(Arrow|Page|Home$|End$)/
+
+/** A button that has the focus is pressed by Enter, and a slider moved by arrows, whatever the screen does with these keys. */
+function isOwnKey(target: EventTarget | null, key: string): boolean {
+  if (!(target instanceof HTMLElement)) return false
+  if (target.matches('input[type=range], .command code')) return moves.test(key)
+  return target.matches('button, a[href], summary, input[type=checkbox]') && (key === 'Enter' || key === ' ')
+}
+
 export function handleKey(event: KeyboardEvent): void {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return
   if (isTyping(event.target)) {
     if (event.key === 'Escape') (event.target as HTMLElement).blur()
     return
   }
-  if (document.querySelector('dialog[open]')) return
+  if (isOwnKey(event.target, event.key) || document.querySelector('dialog[open]')) return
   for (const { bindings } of keyGroups.peek().toReversed()) {
     const found = bindings.find(({ keys }) => keys.includes(event.key))
     if (!found) continue

@@ -14,6 +14,12 @@ import { type ScreenProps, screenNamed, screens } from './screens.js'
 
 export function Shell() {
   const model = currentModel.value
+  const { screen, subject } = address.value
+  useEffect(() => {
+    const place = model && isThere(model) ? [subject, screenNamed(screen)?.title, model.title] : []
+    document.title = [...place.filter((part) => part !== undefined).map(visible), 'tare'].join(' · ')
+  }, [model, screen, subject])
+  useEffect(() => window.scrollTo(0, 0), [model?.id, screen])
   return (
     <>
       <a class="skip" href="#main">

@@ -16,7 +16,8 @@ import { type GridActions, gridKeys } from './grid-keys.js'
 import { Row } from './row.js'
 import { toggleSelected } from './selection.js'
 
-const rowHeight = 30
+/** On telephones a row has two lines for its name, and room for a finger. */
+const heightFor = (width: number): number => (width <= 560 ? 48 : 30)
 /** Rows are asked for in steps, so that scrolling by a row asks for nothing. */
 const step = 64
 /** Elements are used again for the rows that come into view. */
@@ -35,6 +36,7 @@ export function Grid({ model, view, onSort, onToggle, onSummary }: GridProps) {
   const [scrollTop, setScrollTop] = useState(0)
   const [at, setAt] = useState(0)
   const [count, setCount] = useState(model.head.tensors)
+  const rowHeight = heightFor(size?.width ?? 1000)
   const geometry = { count, rowHeight, viewHeight: size?.height ?? 600 }
   const { first, end, top, height } = visibleRows(geometry, scrollTop)
   const from = Math.floor(first / step) * step
@@ -157,7 +159,7 @@ function Header({ view, onSort }: Pick<GridProps, 'view' | 'onSort'>) {
     return (
       <div key={id} role="columnheader" class={className} aria-sort={direction}>
         {sort ? (
-          <button type="button" class="quiet" tabIndex={-1} onClick={() => onSort(sort)}>
+          <button type="button" class="quiet" onClick={() => onSort(sort)}>
             {text}
             <span aria-hidden="true">{direction === 'ascending' ? ' ↑' : direction === 'descending' ? ' ↓' : ''}</span>
           </button>

@@ -1,5 +1,5 @@
 // All tensors as a table, or as a tree of their names. Sorting and filtering is the worker's; here are only the rows that are seen.
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { ScreenProps } from '../../app/screens.js'
 import { type SortKey, sortKeys } from '../../engine/rooms/table/order.js'
 import type { TableView } from '../../engine/rooms/tensors.js'
@@ -35,10 +35,22 @@ export default function Tensors({ model }: ScreenProps) {
     () => ({ ...viewFromQuery(query), toggled }),
     [query.q, query.sort, query.tree, toggled],
   )
+  const written = useRef(typed)
   useEffect(() => {
-    const timer = setTimeout(() => setQuery({ q: typed }), typingPause)
+    if (typed === written.current) return
+    const timer = setTimeout(() => {
+      written.current = typed
+      setQuery({ q: typed })
+    }, typingPause)
     return () => clearTimeout(timer)
   }, [typed])
+  // A link, or a step back: the field says what the table shows.
+  useEffect(() => {
+    const asked = query.q ?? ''
+    if (asked === written.current) return
+    written.current = asked
+    setTyped(asked)
+  }, [query.q])
 
   const sortBy = (by: SortKey): void => {
     // Numbers are wanted largest first, names from the beginning; a third click goes back to the order of the file.

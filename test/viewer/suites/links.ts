@@ -1,0 +1,70 @@
+// Every view is a link: an address with all that a screen keeps in it shows the same when it is opened again.
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type Folder, makeFolder, writePair } from '../models.js'
+import { type OpenPage, openPage, show, startView, type Viewed } from '../page.js'
+
+/** An address, something that is there when it is shown, and what it says that stands in a field, a title or a mark. */
+const links: readonly (readonly [hash: string, sign: string, says: string])[] = [
+  ['#/f/0/overview?against=1', '.error-legend', '1'],
+  ['#/f/1/tensors?q=mlp&sort=-size', '.rows .row', 'mlp'],
+  ['#/f/1/tensors?tree=1', '.rows [aria-expanded]', 'on'],
+  [
+    '#/f/1/tensor/layers.1.mlp.weight?layer=codes&scale=sign&colors=gray&x=100&y=200&z=2',
+    '.codes rect',
+    'codes sign gray 4:1',
+  ],
+  ['#/f/1/tensor/layers.1.mlp.weight?k=5&cells=rms&x=128&y=256&z=-1', '.statistics', '5 rms 1:2'],
+  ['#/f/0/bytes?at=0x40&to=0x50', '#byte-64.at', 'byte-64'],
+  ['#/f/1/findings', '.verdict', 'Nothing is wrong'],
+  ['#/f/0/compare/layers.2.attn.weight?with=1&at=64,100', '.pair .frame canvas', 'layers.2.attn.weight 1'],
+  ['#/f/0/lab/layers.0.mlp.weight?method=q6_k&at=0,0', '.figures dd', 'layers.0.mlp.weight q6_k'],
+  ['#/f/0/convert?to=gguf&cast=f16&method=q5_k', '.plan dd', 'gguf f16 q5_k'],
+]
+
+export function linkSuite(browser: () => Browser): void {
+  let folder: Folder
+  let viewed: Viewed
+  let opened: OpenPage
+  beforeAll(async () => {
+    folder = makeFolder()
+    viewed = await startView(...(await writePair(folder)))
+    opened = await openPage(browser(), viewed.address)
+    await opened.page.waitForSelector('.facts')
+  })
+  afterAll(async () => {
+    await opened?.close()
+    await viewed?.close()
+    folder?.remove()
+  })
+
+  it.each(links)('%s', async (hash, sign, says) => {
+    const { page, assertClean } = opened
+    await show(page, hash, sign)
+    const first = await shownOf(page)
+    for (const word of says.split(' ')) expect(first).toContain(word)
+    expect(await page.title()).toMatch(/ · tare$/)
+    await page.reload()
+    await page.waitForSelector(sign)
+    expect(await shownOf(page)).toBe(first)
+    expect(decodeURIComponent(new URL(page.url()).hash)).toBe(hash)
+    assertClean()
+  })
+}
+
+/** What people chose and where they are: fields, titles, marked places. */
+const shownOf = (page: Page): Promise<string> =>
+  page.evaluate(() => {
+    const fields = [...document.querySelectorAll<HTMLInputElement | HTMLSelectElement>('main input, main select')]
+    const values = fields.map((field) =>
+      field.type === 'checkbox' && !(field as HTMLInputElement).checked ? 'off' : field.value,
+    )
+    const marked = [
+      ...document.querySelectorAll(
+        'main h1, main .pair h2, main .verdict, main .zoom, main [aria-sort], main .crop-maps .part',
+      ),
+    ]
+    return [...values, ...marked.map(({ textContent }) => textContent), document.querySelector('.byte.at')?.id].join(
+      '\n',
+    )
+  })
