@@ -78,6 +78,22 @@ export async function framesDuring(page, act) {
 export const longestTask = (page) =>
   page.evaluate(() => Math.max(0, ...globalThis.longTasks.map(({ duration }) => duration)))
 
+/**
+ * The longest task of a page's main thread while `act` runs, in milliseconds of its own processor time: what other programs take away meanwhile does
+ * not count.
+ */
+export async function taskTimeDuring(browser, act) {
+  await browser.startTracing(undefined, { categories: ['disabled-by-default-devtools.timeline'] })
+  await act()
+  const { traceEvents } = JSON.parse((await browser.stopTracing()).toString())
+  const threadOf = ({ pid, tid }) => `${pid} ${tid}`
+  const isMain = ({ name, args }) => name === 'thread_name' && args.name === 'CrRendererMain'
+  const mains = new Set(traceEvents.filter(isMain).map(threadOf))
+  const tasks = traceEvents.filter((event) => event.name === 'RunTask' && mains.has(threadOf(event)))
+  if (tasks.length === 0) throw new Error('the trace has no tasks')
+  return tasks.reduce((longest, { tdur = 0 }) => Math.max(longest, tdur / 1000), 0)
+}
+
 /** MiB that all processes of the browser have for themselves, as Linux counts it; NaN elsewhere. */
 export async function memoryOf(browser) {
   const session = await browser.newBrowserCDPSession()
