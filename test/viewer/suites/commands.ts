@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Folder, makeFolder, writePair } from '../models.js'
-import { type OpenPage, openPage, startView, type Viewed } from '../page.js'
+import { type OpenPage, openPage, show, startView, type Viewed } from '../page.js'
 
 const main = resolve(import.meta.dirname, '../../../dist/bundle/main.js')
 const run = promisify(execFile)
@@ -60,5 +60,19 @@ export function commandSuite(browser: () => Browser): void {
     )
     expect([0, ...(answers[verb] ?? [])], `${line}: ${stderr}`).toContain(code)
     assertClean()
+  })
+
+  it('the file that a conversion writes is not its input', async () => {
+    const { page } = opened
+    const last = page.locator('.convert > section .command code').first()
+    const lineOf = async (query: string): Promise<string> => {
+      await show(page, `#/f/1/convert?${query}`, '.plan dd')
+      return last.innerText()
+    }
+    expect(await lineOf('to=gguf')).toBe('tare convert b.gguf -o b-converted.gguf --to gguf')
+    const again = await lineOf('to=gguf&method=q8_0')
+    expect(again).toBe('tare convert b.gguf -o b-q8_0.gguf --to gguf --quantize q8_0 --requantize')
+    await show(page, '#/f/0/convert?to=gguf&method=q8_0', '.plan dd')
+    expect(await last.innerText()).not.toContain('--requantize')
   })
 }

@@ -14,7 +14,8 @@ import '../../parts/maps.css'
 export default function Convert({ model }: ScreenProps) {
   const { answer: targets } = useAnswer('convertTargets', {})
   const { query } = address.value
-  const target = targets?.find(({ id }) => id === query.to) ?? targets?.find(({ id }) => id !== model.head.format)
+  const usual = model.head.format === 'gguf' ? 'safetensors' : 'gguf'
+  const target = targets?.find(({ id }) => id === query.to) ?? targets?.find(({ id }) => id === usual)
   const settings = useMemo(() => target && settingsFrom(query, target, model.title), [query, target, model.title])
   const { answer: plan, error, isLoading } = useAnswer('convertPlan', settings && { model: model.id, settings })
   const [isLossAllowed, setLossAllowed] = useState(false)
@@ -49,7 +50,7 @@ export default function Convert({ model }: ScreenProps) {
       )}
       <section>
         <h2>In a terminal</h2>
-        <Command words={commandOf(model.argument, settings, isLossAllowed)} />
+        <Command words={commandOf(model, settings, isLossAllowed)} />
       </section>
       <Extras model={model} />
     </div>
@@ -57,7 +58,11 @@ export default function Convert({ model }: ScreenProps) {
 }
 
 function settingsFrom(query: Readonly<Record<string, string>>, target: Target, title: string): ConvertSettings {
-  const name = `${title.replace(/\.[a-z0-9_]+$/i, '').replace(/[^\w.-]+/g, '_') || 'model'}${target.extension}`
+  const stem = title.replace(/\.[a-z0-9_]+$/i, '').replace(/[^\w.-]+/g, '_') || 'model'
+  const change = query.method ?? query.cast
+  const wanted = `${stem}${change ? `-${change}` : ''}${target.extension}`
+  // The command would write over its input.
+  const name = wanted === title ? `${stem}-converted${target.extension}` : wanted
   return {
     to: target.id,
     name,
@@ -82,15 +87,17 @@ function rulesFrom(text: string | undefined): readonly (readonly [string, string
 }
 
 function commandOf(
-  input: string,
+  { argument, head }: ScreenProps['model'],
   { name, to, cast, quantize, rules, dequantize }: ConvertSettings,
   isLossAllowed: boolean,
 ): string[] {
+  // Types of a family, such as ggml.q4_k, are quantized; f16 and the like have no family.
+  const isQuantized = head.types.some(({ type }) => type.includes('.') || type === 'packed')
   return [
-    ...['tare', 'convert', input, '-o', name, '--to', to],
+    ...['tare', 'convert', argument, '-o', name, '--to', to],
     ...(cast ? ['--cast', cast] : []),
     ...(dequantize ? ['--dequantize'] : []),
-    ...(quantize ? ['--quantize', quantize, '--requantize'] : []),
+    ...(quantize ? ['--quantize', quantize, ...(isQuantized ? ['--requantize'] : [])] : []),
     ...(rules ?? []).flatMap(([glob, method]) => ['--tensor-method', `${glob}=${method}`]),
     ...(isLossAllowed ? ['--allow-loss'] : []),
   ]

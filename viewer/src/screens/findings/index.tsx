@@ -13,6 +13,8 @@ import './findings.css'
 
 const verdicts = { ok: 'Nothing is wrong', warnings: 'It can be used, with warnings', errors: 'It is damaged' } as const
 
+const repairedName = (argument: string): string => `repaired-${argument.replace(/[\\/]+$/, '').replace(/^.*[\\/]/, '')}`
+
 export default function Findings({ model }: AnyScreenProps) {
   const quick = useAnswer('verify', { model: model.id, from: model.from, quick: true })
   const whole = useWork('verify')
@@ -61,7 +63,9 @@ export default function Findings({ model }: AnyScreenProps) {
       <section>
         <h2>In a terminal</h2>
         <Command words={['tare', 'verify', model.argument]} />
-        {result?.verdict === 'errors' && <Command words={['tare', 'repair', model.argument, '-o', 'repaired']} />}
+        {result?.verdict === 'errors' && (
+          <Command words={['tare', 'repair', model.argument, '-o', repairedName(model.argument)]} />
+        )}
       </section>
     </div>
   )
