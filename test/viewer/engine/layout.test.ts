@@ -58,6 +58,14 @@ describe('tiles', () => {
     )
   })
 
+  it('a vector is high enough to be pointed at', () => {
+    const vector = { rows: 1, columns: 4096 }
+    const fitted = fitView(vector, size)
+    for (const py of [size.height / 2 - 20, size.height / 2 + 20])
+      expect(cellAt(fitted, size, vector, 450, py)).toEqual({ row: 0, column: 2048 })
+    expect(cellAt(fitted, size, vector, 450, 2)).toBeUndefined()
+  })
+
   it('have keys of their own', () => {
     const keys = [0, 1].flatMap((level) => [0, 1].flatMap((row) => [0, 1].map((at) => tileKey('p', level, row, at))))
     expect(new Set(keys).size).toBe(8)

@@ -38,17 +38,20 @@ export function conversionSuite(browser: () => Browser): void {
     const { page } = opened
     await show(page, '#/f/0/compare', '.differences .link')
     await page.locator('.differences .link').first().click()
-    await page.waitForSelector('.pair .maps canvas')
-    expect(await page.locator('.pair .maps canvas').count()).toBe(3)
-    await page.locator('.pair .maps canvas').first().focus()
+    await page.waitForSelector('.pair .frame canvas')
+    expect(await page.locator('.pair .frame canvas').count()).toBe(3)
+    await page.locator('.pair .frame canvas').first().focus()
     await page.keyboard.press('ArrowRight')
     await page.keyboard.press('ArrowDown')
     const labels = await page
-      .locator('.pair .maps canvas')
+      .locator('.pair .frame canvas')
       .evaluateAll((all) => all.map((each) => each.getAttribute('aria-label')))
-    for (const label of labels) expect(label).toMatch(/row 1, column 1: /)
+    // Counted in the tensor, not in the part of it.
+    const [, row, column] = /^Rows (\d+)–.* columns (\d+)–/.exec(await page.locator('.pair .part p').innerText())!
+    const at = `row ${Number(row) + 1}, column ${Number(column) + 1}: `
+    for (const label of labels) expect(label).toContain(at)
     await page.keyboard.press('b')
-    await page.waitForFunction(() => document.querySelectorAll('.pair .maps canvas').length === 2)
+    await page.waitForFunction(() => document.querySelectorAll('.pair .frame canvas').length === 2)
     await page.keyboard.press('b')
     opened.assertClean()
   })

@@ -41,7 +41,7 @@ export function diskSuite(browser: () => Browser): void {
     await show(opened, '#/f/1/tensor/layers.0.mlp.weight', '.statistics')
     expect(await opened.locator('.statistics').textContent()).toContain('values')
     await show(opened, '#/f/1/bytes?at=0x18', '.hex .byte.at')
-    await show(opened, '#/f/0/compare/layers.0.mlp.weight', '.pair .maps canvas')
+    await show(opened, '#/f/0/compare/layers.0.mlp.weight', '.pair .frame canvas')
     await show(opened, '#/f/0/lab/layers.0.mlp.weight?method=q4_k', '.figures')
     await show(opened, '#/f/0/convert?to=gguf&method=q4_k', '.plan dd')
     context.assertClean()

@@ -16,7 +16,7 @@ const scenes: readonly (readonly [name: string, hash: string, sign: string])[] =
   ['tensor', `#/f/1/tensor/${tensor}`, '.codes rect'],
   ['bytes', '#/f/1/bytes?at=0x40', '.hex .byte.at'],
   ['findings', '#/f/1/findings', '.findings-screen .verdict'],
-  ['compare', `#/f/0/compare/${tensor}`, '.pair .maps canvas'],
+  ['compare', `#/f/0/compare/${tensor}`, '.pair .frame canvas'],
   ['lab', `#/f/0/lab/${tensor}?method=q4_k`, '.plot canvas'],
   ['convert', '#/f/0/convert?to=gguf&method=q4_k', '.plan dd'],
 ]

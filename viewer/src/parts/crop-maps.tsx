@@ -74,6 +74,7 @@ export function CropMaps({ model, name, rows, columns, place, step, maps, childr
               {...map}
               rows={crop.height}
               columns={crop.width}
+              origin={crop}
               cursor={cursor}
               onCursor={(cell) => {
                 setCursor(cell)

@@ -4,18 +4,25 @@ import { goTo } from '../state/location.js'
 import { hexOffset } from './format.js'
 import { visible } from './text.js'
 
-export function FindingItem({ finding, canJump = true }: { readonly finding: Finding; readonly canJump?: boolean }) {
+interface FindingProps {
+  readonly finding: Finding
+  readonly canJump?: boolean
+  /** It stands below a title that says its code and how bad it is. */
+  readonly isGrouped?: boolean
+}
+
+export function FindingItem({ finding, canJump = true, isGrouped = false }: FindingProps) {
   const { severity, code, message, offset, path } = finding
   return (
-    <li class={`finding ${severity}`}>
-      <span class="severity">{severity}</span>
+    <li class={`finding ${isGrouped ? 'grouped' : severity}`}>
+      {!isGrouped && <span class="severity">{severity}</span>}
       <div>
         <p>{visible(message)}</p>
         <p class="faint">
-          <code>{code}</code>
+          {!isGrouped && <code>{code}</code>}
           {offset !== undefined && (
             <>
-              {' at '}
+              {isGrouped ? 'at ' : ' at '}
               {canJump ? (
                 <button type="button" class="link" onClick={() => goTo('bytes', undefined, { at: hexOffset(offset) })}>
                   {hexOffset(offset)}

@@ -14,11 +14,14 @@ export function Name({ text, className = '' }: { readonly text: string; readonly
 }
 
 /** Where a line is too short for all of it, it ends after a dot, not within a word. */
+const broken = (shown: string) =>
+  shown.split(/(?<=[./])/).flatMap((part, i) => (i === 0 ? part : [<wbr key={i} />, part]))
+
 export function BrokenName({ text }: { readonly text: string }) {
   const shown = visible(text)
   return (
     <span class="name" title={shown}>
-      {shown.split(/(?<=[./])/).flatMap((part, i) => (i === 0 ? part : [<wbr key={i} />, part]))}
+      {broken(shown)}
     </span>
   )
 }
@@ -27,12 +30,15 @@ export function BrokenName({ text }: { readonly text: string }) {
 export function LongName({ text }: { readonly text: string }) {
   const shown = visible(text)
   const end = /[^./]*[./]?[^./]*$/.exec(shown)![0]
+  const start = shown.slice(0, shown.length - end.length)
   return (
     <span class="name long" title={shown}>
-      <span class="start">
-        <bdi>{shown.slice(0, shown.length - end.length)}</bdi>
-      </span>
-      <span class="end">{end}</span>
+      {start !== '' && (
+        <span class="start">
+          <bdi>{broken(start)}</bdi>
+        </span>
+      )}
+      <span class="end">{broken(end)}</span>
     </span>
   )
 }

@@ -3,6 +3,7 @@
 import { useEffect, useRef } from 'preact/hooks'
 import type { ColorMap, Scale } from 'tare/kit'
 import { paint, paletteOf } from '../colors/paint.js'
+import { ColorBar } from './color-bar.js'
 import { valueText } from './format.js'
 
 export interface Cell {
@@ -15,6 +16,8 @@ interface ValueMapProps {
   readonly values: Float32Array
   readonly rows: number
   readonly columns: number
+  /** Where its first value is in the tensor. */
+  readonly origin: Cell
   readonly scale: Scale
   readonly colors: ColorMap
   readonly cursor?: Cell | undefined
@@ -24,7 +27,7 @@ interface ValueMapProps {
 /** More columns than these may have less than a pixel each: then all of them count, instead of some being left out. */
 const largest = 256
 
-export function ValueMap({ title, values, rows, columns, scale, colors, cursor, onCursor }: ValueMapProps) {
+export function ValueMap({ title, values, rows, columns, origin, scale, colors, cursor, onCursor }: ValueMapProps) {
   const canvas = useRef<HTMLCanvasElement>(null)
   useEffect(() => {
     const context = canvas.current?.getContext('2d')
@@ -50,11 +53,12 @@ export function ValueMap({ title, values, rows, columns, scale, colors, cursor, 
     onCursor({ row: inside(from.row + step[0] * far, rows), column: inside(from.column + step[1] * far, columns) })
   }
   const value = cursor && values[cursor.row * columns + cursor.column]
+  const place = cursor && { row: origin.row + cursor.row, column: origin.column + cursor.column }
   return (
     <figure class="value-map">
       <figcaption>
         <span>{title}</span>
-        <span class="faint">{cursor ? valueText(value) : ''}</span>
+        <span class="faint">{place && `[${place.row}, ${place.column}] ${valueText(value)}`}</span>
       </figcaption>
       <div class="frame">
         <canvas
@@ -64,7 +68,7 @@ export function ValueMap({ title, values, rows, columns, scale, colors, cursor, 
           height={rows}
           tabIndex={0}
           role="img"
-          aria-label={`${title}, ${rows} rows of ${columns}${cursor ? `; row ${cursor.row}, column ${cursor.column}: ${valueText(value)}` : ''}`}
+          aria-label={`${title}, ${rows} rows of ${columns}${place ? `; row ${place.row}, column ${place.column}: ${valueText(value)}` : ''}`}
           onPointerMove={(event) => onCursor(cellAt(event))}
           onPointerDown={(event) => onCursor(cellAt(event))}
           onKeyDown={move}
@@ -79,6 +83,7 @@ export function ValueMap({ title, values, rows, columns, scale, colors, cursor, 
           />
         )}
       </div>
+      <ColorBar scale={scale} colors={colors} />
     </figure>
   )
 }

@@ -130,10 +130,17 @@ export function zoomAt(view: MapView, size: ViewSize, by: number, px: number, py
   return { x: view.x + dx / before - dx / after, y: view.y + dy / before - dy / after, zoom }
 }
 
+/** A vector is a band, not a line that nobody sees. */
+const bandHeight = 64
+
+/** How many pixels a row is high. */
+export const rowPixels = (zoom: number, { rows }: PlaneSize): number =>
+  rows === 1 ? Math.max(bandHeight, 2 ** zoom) : 2 ** zoom
+
 /** The value under a pixel; undefined beside the plane. */
 export function cellAt(view: MapView, size: ViewSize, plane: PlaneSize, px: number, py: number) {
   const pixels = 2 ** view.zoom
   const column = Math.floor(view.x + (px - size.width / 2) / pixels)
-  const row = Math.floor(view.y + (py - size.height / 2) / pixels)
+  const row = Math.floor(view.y + (py - size.height / 2) / rowPixels(view.zoom, plane))
   return row >= 0 && row < plane.rows && column >= 0 && column < plane.columns ? { row, column } : undefined
 }

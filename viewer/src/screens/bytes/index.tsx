@@ -94,15 +94,17 @@ function FileBytes({ model, file, size, children }: FileBytesProps) {
         at={at}
         onGo={go}
       />
-      <p class="path" aria-live="polite">
-        <code>{hexOffset(at)}</code> <strong>{field ? visible(field.path || 'not claimed by any field') : ''}</strong>{' '}
-        {field?.value !== undefined && <span class="faint">{visible(field.value)}</span>}
-      </p>
+      <div class="here">
+        <p class="path" aria-live="polite">
+          <code>{hexOffset(at)}</code> <strong>{field ? visible(field.path || 'not claimed by any field') : ''}</strong>{' '}
+          {field?.value !== undefined && <span class="faint">{visible(field.value)}</span>}
+        </p>
+        <Legend size={size} />
+      </div>
       <FieldTree {...place} size={size} at={at} onGo={go} />
       <HexGrid {...place} size={size} top={top} at={at} marked={marked} onTop={setTop} onGo={go} onRows={setRows} />
       <aside>
         <Values {...place} at={at} />
-        <Legend />
         <Command words={['tare', 'map', '--at', hexOffset(at), '--hex', model.argument]} />
       </aside>
     </div>
@@ -140,7 +142,7 @@ function useByteKeys(at: number, rows: number, go: (offset: number) => void): vo
   useKeys('Bytes', bindings)
 }
 
-function Legend() {
+function Legend({ size }: { readonly size: number }) {
   return (
     <ul class="legend" aria-label="Colours">
       {(['field', 'data', 'padding', 'gap'] as const).map((kind) => (
@@ -148,6 +150,7 @@ function Legend() {
           <span class={`swatch ${kind}`} aria-hidden="true" /> {kindTitles[kind]}
         </li>
       ))}
+      <li class="faint">{sizeLabel(size)} in all</li>
     </ul>
   )
 }

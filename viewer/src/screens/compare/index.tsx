@@ -11,7 +11,7 @@ import { models, type OpenedModel } from '../../state/models.js'
 import { MetadataDifferences } from './metadata-differences.js'
 import { Pair } from './pair.js'
 import { Summary } from './summary.js'
-import { TensorDifferences } from './tensor-differences.js'
+import { canLookAt, TensorDifferences } from './tensor-differences.js'
 import './compare.css'
 
 /** Larger models are compared when somebody asks for it: every byte of both is read. */
@@ -79,7 +79,8 @@ function Compared({ model, other, subject }: ComparedProps) {
     if (model.head.size + other.head.size <= atOnce) start()
   }, [])
   const { answer, progress, error } = work
-  const chosen = answer?.tensors.find(({ name }) => name === subject)
+  // The worst one, until another is chosen.
+  const chosen = answer?.tensors.find((each) => (subject === undefined ? canLookAt(each) : each.name === subject))
   return (
     <>
       {progress && <Work title="Comparing" {...progress} isBytes onCancel={work.cancel} />}
@@ -92,8 +93,10 @@ function Compared({ model, other, subject }: ComparedProps) {
       )}
       {error !== undefined && <p role="alert">{String(error)}</p>}
       {answer && <Summary difference={answer} />}
-      {chosen?.a && chosen.b && <Pair key={chosen.name} a={model} b={other} difference={chosen} />}
-      {answer && <TensorDifferences difference={answer} chosen={subject} />}
+      {chosen?.a && chosen.b && (
+        <Pair key={chosen.name} a={model} b={other} difference={chosen} isChosen={subject !== undefined} />
+      )}
+      {answer && <TensorDifferences difference={answer} chosen={chosen?.name} />}
       {answer && answer.metadata.length > 0 && <MetadataDifferences entries={answer.metadata} />}
       <section>
         <h2>In a terminal</h2>

@@ -34,8 +34,8 @@ export function MetadataDifferences({ entries }: { readonly entries: readonly Me
                 <th scope="row">
                   <Name text={key} />
                 </th>
-                <td>{textOf(a)}</td>
-                <td>{textOf(b)}</td>
+                <td class="text">{textOf(a)}</td>
+                <td class="text">{textOf(b)}</td>
               </tr>
             ))}
           </tbody>

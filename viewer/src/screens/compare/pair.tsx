@@ -1,6 +1,6 @@
 // One tensor of both models, at the place where they are farthest apart: A, B and B − A with one cursor. Blinking shows B in the place of A,
 // where the eye sees the smallest change.
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { colorMapNamed, makeScale, type TensorDifference } from 'tare/kit'
 import { useKeys } from '../../app/keys.js'
 import type { ScreenProps } from '../../app/screens.js'
@@ -16,13 +16,15 @@ interface PairProps {
   readonly a: ScreenProps['model']
   readonly b: ScreenProps['model']
   readonly difference: TensorDifference
+  /** By somebody: then it comes into view. */
+  readonly isChosen: boolean
 }
 
 const size = 128
 const blinkTime = 500
 const colors = colorMapNamed('blue-orange')!
 
-export function Pair({ a, b, difference }: PairProps) {
+export function Pair({ a, b, difference, isChosen }: PairProps) {
   const shape = difference.a!.shape.map(Number)
   const [rows, columns] = [shape.at(-2) ?? 1, shape.at(-1) ?? 1]
   const worst = difference.values?.maxAbsAt
@@ -56,8 +58,12 @@ export function Pair({ a, b, difference }: PairProps) {
       `row ${crop.row + cell.row}, column ${crop.column + cell.column}: A ${valueText(answer.a[at])}, B ${valueText(answer.b[at])}`,
     )
   }
+  const section = useRef<HTMLElement>(null)
+  useEffect(() => {
+    if (isChosen) section.current?.scrollIntoView({ block: 'nearest' })
+  }, [])
   return (
-    <section class="pair">
+    <section class="pair" ref={section}>
       <header>
         <h2>
           <Name text={difference.name} />

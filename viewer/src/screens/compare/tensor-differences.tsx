@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import type { Difference } from 'tare'
 import type { TensorDifference, TensorSide } from 'tare/kit'
 import { countLabel, shapeLabel, typeLabel, valueText } from '../../parts/format.js'
-import { Name } from '../../parts/text.js'
+import { BrokenName } from '../../parts/text.js'
 import { address, goTo } from '../../state/location.js'
 
 const step = 100
@@ -59,22 +59,25 @@ const words: Readonly<Record<TensorDifference['change'], string>> = {
   renamed: 'renamed',
 }
 
+/** There are values on both sides, place by place. */
+export const canLookAt = ({ a, b, change }: TensorDifference): boolean =>
+  a !== undefined && b !== undefined && change !== 'shape' && change !== 'data'
+
 const sideText = (side: TensorSide | undefined): string =>
   side ? `${typeLabel(side.dtype)} ${shapeLabel(side.shape.map(String))}` : ''
 
 function Row({ tensor, isChosen }: { readonly tensor: TensorDifference; readonly isChosen: boolean }) {
   const { name, change, a, b, values, reason } = tensor
-  const canLook = a !== undefined && b !== undefined && change !== 'shape' && change !== 'data'
   const show = (): void => goTo('compare', name, address.peek().query.with ? { with: address.peek().query.with! } : {})
   return (
     <tr aria-selected={isChosen} class={isChosen ? 'chosen' : ''}>
       <th scope="row">
-        {canLook ? (
+        {canLookAt(tensor) ? (
           <button type="button" class="link" onClick={show}>
-            <Name text={name} />
+            <BrokenName text={name} />
           </button>
         ) : (
-          <Name text={name} />
+          <BrokenName text={name} />
         )}
       </th>
       <td title={reason}>{words[change]}</td>

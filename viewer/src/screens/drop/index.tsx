@@ -16,6 +16,12 @@ const samples: readonly (readonly [SampleName, string])[] = [
   ['damaged', 'a damaged file'],
 ]
 
+/** As people call them; a test compares them with what the library reads. */
+const formatNames = [
+  ...['GGUF', 'GGML and GGJT', 'safetensors', 'PyTorch (also distributed)', 'ONNX', 'Keras', 'TensorFlow Lite', 'Flax'],
+  ...['NumPy', 'AERO and AEROSET', 'MCF', 'OINF', 'EMBD', 'Primitiv', 'optimizer JSON', 'imatrix'],
+]
+
 async function openSample(sample: SampleName): Promise<void> {
   const { name, bytes } = await ask('sample', { name: sample })
   await addFiles([{ path: name, file: new File([bytes], name) }])
@@ -50,14 +56,17 @@ export function Drop() {
   return (
     <div class="drop">
       <h1>Look into a model</h1>
-      <p class="lead">Drop a file or a folder anywhere on this page. Nothing leaves your machine.</p>
-      <div class="choices">
-        <button type="button" class="primary" onClick={() => files.current?.click()}>
-          Choose files
-        </button>
-        <button type="button" onClick={() => folder.current?.click()}>
-          Choose a folder
-        </button>
+      <div class="zone">
+        <p class="lead">Drop a file or a folder anywhere on this page.</p>
+        <div class="choices">
+          <button type="button" class="primary" onClick={() => files.current?.click()}>
+            Choose files
+          </button>
+          <button type="button" onClick={() => folder.current?.click()}>
+            Choose a folder
+          </button>
+        </div>
+        <p class="faint">Nothing leaves your machine. Large files are read in parts.</p>
       </div>
       {isOffline ? (
         <p class="faint">
@@ -65,7 +74,7 @@ export function Drop() {
         </p>
       ) : (
         <form onSubmit={openAddress}>
-          <label for="address">or open an address</label>
+          <label for="address">Or open an address</label>
           <div class="row">
             <input id="address" ref={address} type="url" placeholder="https://…/model.gguf or hf://owner/model" />
             <button type="submit">Open</button>
@@ -73,9 +82,7 @@ export function Drop() {
         </form>
       )}
       <Samples />
-      <p class="faint">
-        GGUF, safetensors, PyTorch, ONNX, NumPy, AERO, MCF, OINF, EMBD, Primitiv. Large files are read in parts.
-      </p>
+      <p class="faint formats">Reads {formatNames.join(', ')}.</p>
       <input
         ref={files}
         type="file"

@@ -17,14 +17,14 @@ export function CodeGroup({
     <section class={`code-group ${severity}`}>
       <header>
         <h2>
-          <code>{visible(code)}</code>
+          <span class="severity">{severity}</span> <code>{visible(code)}</code>
         </h2>
-        <span class="faint">{countLabel(findings.length)}</span>
+        {findings.length > 1 && <span class="faint">{countLabel(findings.length)} times</span>}
       </header>
       {text && <p class="meaning">{text}</p>}
       <ul class="findings">
         {findings.slice(0, count).map((finding, i) => (
-          <FindingItem key={`${i} ${finding.code}`} finding={finding} />
+          <FindingItem key={`${i} ${finding.code}`} finding={finding} isGrouped />
         ))}
       </ul>
       {findings.length > count && (

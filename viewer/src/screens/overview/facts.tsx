@@ -2,19 +2,20 @@ import type { ScreenProps } from '../../app/screens.js'
 import { countLabel, shortCount, sizeLabel } from '../../parts/format.js'
 import { visible } from '../../parts/text.js'
 
-/** The architecture in one line: llama, 32 layers, 4096 wide, 32 heads (8 for keys and values), 128 K context. */
+/** The architecture in one line: llama, 32 layers, 4096 wide, 32 heads (8 for keys and values), context of 131,072 tokens, vocabulary of 32,000. */
 function architectureLine({ architecture }: ScreenProps['model']['head']): string {
   if (!architecture) return ''
   const { architecture: name, layers, hidden, heads, kvHeads, context, vocabulary, experts } = architecture
+  const many = (count: number, one: string): string => `${countLabel(count)} ${one}${count === 1 ? '' : 's'}`
   const kv = kvHeads !== undefined && kvHeads !== heads ? ` (${kvHeads} for keys and values)` : ''
   return [
     name,
-    layers !== undefined && `${layers} layers`,
+    layers !== undefined && many(layers, 'layer'),
     hidden !== undefined && `${countLabel(hidden)} wide`,
-    heads !== undefined && `${heads} heads${kv}`,
-    experts !== undefined && `${experts} experts`,
-    context !== undefined && `${countLabel(context)} tokens of context`,
-    vocabulary !== undefined && `${countLabel(vocabulary)} tokens known`,
+    heads !== undefined && `${many(heads, 'head')}${kv}`,
+    experts !== undefined && many(experts, 'expert'),
+    context !== undefined && `context of ${many(context, 'token')}`,
+    vocabulary !== undefined && `vocabulary of ${countLabel(vocabulary)}`,
   ]
     .filter(Boolean)
     .join(' · ')

@@ -2,7 +2,14 @@
 import { type CellFigure, inkOn, type Scale } from 'tare/kit'
 import { type Palette, paintCells } from '../../colors/paint.js'
 import type { Norms, Overview, TileNumbers } from '../../engine/rooms/tensor/tiles.js'
-import { type MapView, type PlaneSize, type TileRange, tileSize, type ViewSize } from '../../engine/tiles/layout.js'
+import {
+  type MapView,
+  type PlaneSize,
+  rowPixels,
+  type TileRange,
+  tileSize,
+  type ViewSize,
+} from '../../engine/tiles/layout.js'
 import { valueText } from '../../parts/format.js'
 import { drawMargins, type MarginColors } from './draw-margins.js'
 
@@ -61,7 +68,8 @@ export function drawMap(context: CanvasRenderingContext2D, scene: MapScene, rati
   context.fillStyle = scene.colors.paper
   context.fillRect(0, 0, size.width + margin, size.height + margin)
   const x = (column: number): number => margin + size.width / 2 + (column - view.x) * pixels
-  const y = (row: number): number => margin + size.height / 2 + (row - view.y) * pixels
+  const high = rowPixels(view.zoom, plane)
+  const y = (row: number): number => margin + size.height / 2 + (row - view.y) * high
   const snap = (at: number): number => Math.round(at * ratio) / ratio
   context.save()
   context.beginPath()
@@ -84,7 +92,7 @@ export function drawMap(context: CanvasRenderingContext2D, scene: MapScene, rati
   drawTiles(context, scene, draw, ratio)
   if (pixels >= 6 && scene.blockWidth) drawBlocks(context, scene, x, y)
   if (pixels >= 31) drawNumbers(context, scene, x, y)
-  if (scene.cursor) outline(context, scene.cursor, x, y, pixels)
+  if (scene.cursor) outline(context, scene.cursor, x, y, [pixels, high])
   context.restore()
   drawMargins(context, scene, x, y)
 }
@@ -153,7 +161,8 @@ function drawNumbers(context: CanvasRenderingContext2D, scene: MapScene, x: Plac
   if (scene.range?.level !== 0) return
   const pixels = 2 ** scene.view.zoom
   const { left, right, top, bottom } = inView(scene)
-  context.font = `${Math.min(13, Math.round(pixels / 4.2) + 2)}px ui-monospace, Menlo, Consolas, monospace`
+  const isWide = pixels >= 60
+  context.font = `${isWide ? 11 : Math.min(12, Math.round(pixels / 3.6))}px ui-monospace, Menlo, Consolas, monospace`
   context.textAlign = 'center'
   context.textBaseline = 'middle'
   for (let row = top; row < bottom; row++) {
@@ -164,7 +173,12 @@ function drawNumbers(context: CanvasRenderingContext2D, scene: MapScene, x: Plac
       const place = scene.scale.place(value)
       const color = scene.palette.colors[Math.round(255 * (Number.isNaN(place) ? 0.5 : place))]!
       context.fillStyle = inkOn([color & 255, (color >>> 8) & 255, (color >>> 16) & 255])[0] === 0 ? '#000' : '#fff'
-      context.fillText(shortNumber(value), x(column) + pixels / 2, y(row) + pixels / 2, pixels - 2)
+      context.fillText(
+        isWide ? valueText(value) : shortNumber(value),
+        x(column) + pixels / 2,
+        (y(row) + y(row + 1)) / 2,
+        pixels - 2,
+      )
     }
   }
 }
@@ -178,15 +192,21 @@ export function shortNumber(value: number): string {
   return text.replace('-', '−').replace(/^(−?)0\./, '$1.')
 }
 
-function outline(context: CanvasRenderingContext2D, { row, column }: Cursor, x: Place, y: Place, pixels: number): void {
-  const size = Math.max(pixels, 5)
-  const shift = (size - pixels) / 2
+function outline(
+  context: CanvasRenderingContext2D,
+  { row, column }: Cursor,
+  x: Place,
+  y: Place,
+  cell: readonly [width: number, height: number],
+): void {
+  const [width, height] = [Math.max(cell[0], 5), Math.max(cell[1], 5)]
+  const [left, top] = [x(column) - (width - cell[0]) / 2, y(row) - (height - cell[1]) / 2]
   context.lineWidth = 1
   for (const [grow, color] of [
     [1.5, '#fff'],
     [0.5, '#000'],
   ] as const) {
     context.strokeStyle = color
-    context.strokeRect(x(column) - shift - grow, y(row) - shift - grow, size + 2 * grow, size + 2 * grow)
+    context.strokeRect(left - grow, top - grow, width + 2 * grow, height + 2 * grow)
   }
 }

@@ -9,6 +9,8 @@ export function listenForGestures(canvas: HTMLCanvasElement, now: () => MapContr
   const abort = new AbortController()
   const { signal } = abort
   const pointers = new Map<number, { readonly x: number; readonly y: number }>()
+  /** Where a finger came down: where it leaves without having moved, it points at a value. */
+  let touched: { readonly x: number; readonly y: number } | undefined
   const placeOf = (event: MouseEvent): { readonly x: number; readonly y: number } => {
     const box = canvas.getBoundingClientRect()
     return { x: event.clientX - box.left - margin(), y: event.clientY - box.top - margin() }
@@ -34,6 +36,16 @@ export function listenForGestures(canvas: HTMLCanvasElement, now: () => MapContr
     (event) => {
       canvas.setPointerCapture(event.pointerId)
       pointers.set(event.pointerId, placeOf(event))
+      touched = pointers.size === 1 ? placeOf(event) : undefined
+    },
+    { signal },
+  )
+  canvas.addEventListener(
+    'pointerup',
+    (event) => {
+      const place = placeOf(event)
+      if (touched && Math.hypot(place.x - touched.x, place.y - touched.y) < 5) hover(place)
+      touched = undefined
     },
     { signal },
   )

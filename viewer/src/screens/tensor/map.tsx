@@ -82,15 +82,16 @@ export function HeatMap(props: MapProps) {
     props.onZoom(view.current)
   }, [asked, box?.width, box?.height, plane.rows, plane.columns])
 
-  const draw = useRef(() => {})
   const frame = useRef(0)
-  draw.current = () => {
+  // A frame that is waited for paints what is rendered by then.
+  const paint = useRef(() => {})
+  const draw = useRef(() => {
     if (frame.current !== 0) return
     frame.current = requestAnimationFrame(() => {
       frame.current = 0
-      paintNow()
+      paint.current()
     })
-  }
+  })
   const dark = isDark()
   const paintNow = (): void => {
     const element = canvas.current
@@ -104,6 +105,8 @@ export function HeatMap(props: MapProps) {
     const range = canTile ? visibleTiles(current, size, plane, level) : undefined
     if (range) store.want(range)
     const figure = settings.layer === 'values' ? settings.cells : 'mean'
+    // Until it is known what the colours span, all values would have the same.
+    const hasScale = values !== undefined || far !== undefined
     const scale = scaleAt(settings.scale, level, values, far, settings.sigmas)
     const overviewScale = scaleAt(settings.scale, Math.max(level, data.overviewLevel), values, far, settings.sigmas)
     const colorMap = (settings.colors && colorMapNamed(settings.colors)) || colorsFor(scale)
@@ -112,7 +115,7 @@ export function HeatMap(props: MapProps) {
       size,
       margin,
       plane,
-      range,
+      range: hasScale ? range : undefined,
       tile: (row, column) => store.get(level, row, column),
       figure,
       scale,
@@ -128,6 +131,7 @@ export function HeatMap(props: MapProps) {
     drawMap(element.getContext('2d')!, scene, ratio)
     element.dataset.sharp = String(isSharp(scene))
   }
+  paint.current = paintNow
   // Not with every rendering: progress, for example, changes nothing here.
   const { scale, sigmas, colors, cells } = settings
   useLayoutEffect(

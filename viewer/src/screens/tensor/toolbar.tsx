@@ -100,25 +100,23 @@ export function Toolbar({ info, settings, view, data, actions, hasMap, map }: To
           />
         )}
         {hasMap && (
-          <>
-            <div class="zoom">
-              <button type="button" class="quiet" aria-label="Zoom out" onClick={() => zoomBy(-1)}>
-                −
-              </button>
-              <button type="button" class="quiet" title="A pixel for each value (0)" onClick={() => zoomTo(0)}>
-                {zoomLabel(zoom)}
-              </button>
-              <button type="button" class="quiet" aria-label="Zoom in" onClick={() => zoomBy(1)}>
-                +
-              </button>
-              <button type="button" class="quiet" title="Show all of it (f)" onClick={() => map()?.fit()}>
-                Fit
-              </button>
-            </div>
+          <div class="zoom">
+            <button type="button" class="quiet" aria-label="Zoom out" title="Zoom out (-)" onClick={() => zoomBy(-1)}>
+              −
+            </button>
+            <button type="button" class="quiet" title="A pixel for each value (0)" onClick={() => zoomTo(0)}>
+              {zoomLabel(zoom)}
+            </button>
+            <button type="button" class="quiet" aria-label="Zoom in" title="Zoom in (+)" onClick={() => zoomBy(1)}>
+              +
+            </button>
+            <button type="button" class="quiet" title="Show all of it (f)" onClick={() => map()?.fit()}>
+              Fit
+            </button>
             <button type="button" class="quiet" title="Save the view (p)" onClick={actions.save}>
               PNG
             </button>
-          </>
+          </div>
         )}
       </div>
       {data.overview?.isSample && level >= data.overviewLevel && data.overviewLevel > 0 && (

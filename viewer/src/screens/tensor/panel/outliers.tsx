@@ -34,7 +34,9 @@ export function Outliers({ info, plane, data, onShow }: PanelProps) {
     })
     return () => abort.abort()
   }, [isNext])
-  const std = data.stats?.std ?? 0
+  const { std, mean } = { std: data.stats?.std ?? 0, mean: data.stats?.mean ?? 0 }
+  const sigmas = (value: number): string =>
+    std > 0 ? `${Number((Math.abs(value - mean) / std).toPrecision(2))} σ` : ''
   return (
     <section class="outliers">
       <h2>Largest values</h2>
@@ -51,7 +53,7 @@ export function Outliers({ info, plane, data, onShow }: PanelProps) {
               <button type="button" class="quiet" onClick={() => onShow({ row, column })}>
                 <span>{`[${row}, ${column}]`}</span>
                 <span>{valueText(value)}</span>
-                <span class="faint">{std > 0 ? `${Math.round(Math.abs(value) / std)} σ` : ''}</span>
+                <span class="faint">{sigmas(value)}</span>
               </button>
             </li>
           ))}

@@ -1,10 +1,11 @@
 // Beside the map: the value under the cursor, other axes, colours, statistics, outliers, and the command that draws the same.
 import { useState } from 'preact/hooks'
-import type { Moments, Scale } from 'tare/kit'
+import { colorMapNamed, colorsFor, type Moments, type Scale } from 'tare/kit'
 import type { ScreenProps } from '../../../app/screens.js'
 import type { TensorInfo } from '../../../engine/rooms/tensor/tensor.js'
 import type { CellFacts, Plane } from '../../../engine/rooms/tensor/tiles.js'
 import { levelFor } from '../../../engine/tiles/layout.js'
+import { ColorBar } from '../../../parts/color-bar.js'
 import { Command } from '../../../parts/command.js'
 import type { Cursor } from '../draw-map.js'
 import { type Known, scaleAt } from '../scale-of-level.js'
@@ -12,7 +13,6 @@ import type { Settings } from '../settings.js'
 import type { TensorData } from '../use-tensor-data.js'
 import { Axes } from './axes.js'
 import { Codes, useCodeLevels } from './codes.js'
-import { ColorBar } from './color-bar.js'
 import { Histogram } from './histogram.js'
 import { levelsOf } from './levels.js'
 import { Outliers } from './outliers.js'
@@ -38,13 +38,14 @@ export function Panel(props: PanelProps) {
   const codes = useCodeLevels(info, plane)
   const levels = codes && levelsOf(codes, facts)
   const scale: Scale = scaleAt(settings.scale, levelFor(zoom), values, far, settings.sigmas)
+  const colors = (settings.colors && colorMapNamed(settings.colors)) || colorsFor(scale)
   return (
     <aside class="panel" aria-label="About the tensor">
       <Readout {...props} facts={facts} onFacts={setFacts} />
       {info.ref.shape.length > 2 && <Axes {...props} />}
       {info.problem === undefined && (
         <>
-          <ColorBar scale={scale} colors={settings.colors} />
+          <ColorBar scale={scale} colors={colors} />
           {data.stats && (
             <Histogram
               stats={data.stats}
