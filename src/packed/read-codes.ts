@@ -14,7 +14,17 @@ export function readCodes(bytes: Uint8Array, start: number, bits: number, codes:
     }
     return
   }
-  for (let i = 0; i < codes.length; i++) codes[i] = codeAt(bytes, start, i, bits)
+  const mask = (1 << bits) - 1
+  let [held, count, at] = [0, 0, start]
+  for (let i = 0; i < codes.length; i++) {
+    if (count < bits) {
+      held |= bytes[at++]! << count
+      count += 8
+    }
+    codes[i] = held & mask
+    held >>>= bits
+    count -= bits
+  }
 }
 
 export function codeAt(bytes: Uint8Array, start: number, index: number, bits: number): number {

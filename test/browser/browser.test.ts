@@ -13,6 +13,7 @@ import { httpSuite } from './suites/http.js'
 import { kernelSuite } from './suites/kernels.js'
 import { policySuite } from './suites/policy.js'
 import { poolSuite } from './suites/pool.js'
+import { quantizedSuite } from './suites/quantized.js'
 import { storeSuite } from './suites/stores.js'
 
 const { browser, reason } = await launchBrowser()
@@ -36,6 +37,7 @@ describe.skipIf(!browser)('in a browser', () => {
   describe('object stores', () => storeSuite(use))
   describe('conversions', () => conversionSuite(use))
   describe('kernels', () => kernelSuite(use))
+  describe('quantizing', () => quantizedSuite(use))
   describe('Web Workers', () => poolSuite(use))
   describe('a strict policy', () => policySuite(use))
   describe('examples', () => exampleSuite(use))

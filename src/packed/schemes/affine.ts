@@ -10,9 +10,14 @@ export function affineRow(
   zeros: Float64Array,
   values: Float32Array,
 ): void {
-  for (let i = 0; i < values.length; i++) {
+  const count = values.length
+  for (let i = 0; i < count; ) {
     const group = groups[i]!
-    values[i] = scales[group]! * (codes[i]! - zeros[group]!)
+    const [scale, zero] = [scales[group]!, zeros[group]!]
+    do {
+      values[i] = scale * (codes[i]! - zero)
+      i++
+    } while (i < count && groups[i] === group)
   }
 }
 

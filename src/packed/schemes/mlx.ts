@@ -1,7 +1,7 @@
 // MLX: words of u32 with the codes of a row, and for each group of columns a scale and an offset: code · scale + bias.
 import { viewOf } from '../../bytes/views.js'
 import { u32 } from '../../dtypes/index.js'
-import { columnGroups, groupSize } from '../groups.js'
+import { groupSize } from '../groups.js'
 import { readCodes } from '../read-codes.js'
 import { refusePacked, shapeOf } from '../refusal.js'
 import { floatInput, type PackedMatrix, rowInput } from '../rows.js'
@@ -44,7 +44,6 @@ function matrix(group: PackedWeight): PackedMatrix {
     refusePacked(codes, `its shape is ${shapeOf(codes)}; rows of ${bits}-bit codes were expected`)
   const count = scales.shape.at(-1)!
   const size = groupSize(scales, columns, count, wholeNumber(mlxSettings(group), 'group_size'))
-  const groupsOf = columnGroups(columns, count, size)
   return {
     shape: [...outer, columns],
     rows,
@@ -56,14 +55,16 @@ function matrix(group: PackedWeight): PackedMatrix {
     ],
     tables: [],
     decode({ count: some, values, inputs: [packed, factors, offsets] }) {
-      const [groups, row] = [groupsOf(), new Uint8Array(columns)]
+      const row = new Uint8Array(columns)
       const factor = viewOf(Float32Array, factors!.bytes, some * count)
       const offset = viewOf(Float32Array, offsets!.bytes, some * count)
       for (let i = 0; i < some; i++) {
         readCodes(packed!.bytes, i * words * 4, bits, row)
-        for (let c = 0; c < columns; c++) {
-          const at = i * count + groups[c]!
-          values[i * columns + c] = row[c]! * factor[at]! + offset[at]!
+        const target = values.subarray(i * columns, (i + 1) * columns)
+        for (let g = 0; g < count; g++) {
+          const [scale, bias] = [factor[i * count + g]!, offset[i * count + g]!]
+          const end = Math.min(columns, (g + 1) * size)
+          for (let c = g * size; c < end; c++) target[c] = row[c]! * scale + bias
         }
       }
     },

@@ -159,10 +159,13 @@ export function scaledMatrix(divisor: number): (group: PackedWeight) => PackedMa
         const factor = viewOf(Float32Array, factors!.bytes, factors!.bytes.byteLength / 4)
         const point = points && viewOf(Float32Array, points.bytes, points.bytes.byteLength / 4)
         for (let i = 0; i < count; i++) {
-          const start = (rowOf(first + i) - factors!.first) * columnsOfScales
-          for (let c = 0; c < columns; c++) {
-            const at = start + Math.floor(c / across)
-            values[i * columns + c] = ((code[i * columns + c]! - (point?.[at] ?? 0)) * factor[at]!) / divisor
+          let at = (rowOf(first + i) - factors!.first) * columnsOfScales
+          const last = (i + 1) * columns
+          for (let start = i * columns; start < last; start += across, at++) {
+            const end = Math.min(last, start + across)
+            const [scale, zero] = [factor[at]!, point?.[at] ?? 0]
+            if (divisor === 1 && !point) for (let k = start; k < end; k++) values[k] = code[k]! * scale
+            else for (let k = start; k < end; k++) values[k] = ((code[k]! - zero) * scale) / divisor
           }
         }
       },

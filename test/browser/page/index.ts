@@ -14,6 +14,7 @@ import {
 } from './models.js'
 
 export * from './pool.js'
+export * from './quantized.js'
 
 let pack = new Blob()
 let places: Places = {}

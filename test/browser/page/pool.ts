@@ -14,6 +14,8 @@ export function openPool(name: string, threads: number): boolean {
   return pool !== undefined
 }
 
+export const poolNamed = (name: string): WorkerPool => kept.get(name)!
+
 export async function closePool(name: string): Promise<void> {
   await kept.get(name)?.close()
   kept.delete(name)
