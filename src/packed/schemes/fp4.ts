@@ -98,14 +98,14 @@ function mxRows(group: PackedWeight): PackedMatrix {
 /** Their type is often given as that of plain bytes. */
 export const powersOfTwo = (scales: Tensor): Tensor => (scales.dtype === u8 ? { ...scales, dtype: f8_e8m0 } : scales)
 
-export interface Halves {
+interface Halves {
   /** How many elements share a scale. */
   readonly size: number
   readonly type: DType
   applyWhole?(scale: number, whole: number): number
 }
 
-export const nvfp4 = { size: 16, type: f8_e4m3 } as const
+const nvfp4 = { size: 16, type: f8_e4m3 } as const
 
 export function rowsOfHalves(group: PackedWeight | Members, { size, type, applyWhole }: Halves): PackedMatrix {
   const codes = member(group, 'codes')
