@@ -1,5 +1,5 @@
 // Repositories of the hub, through the command line and against a stand-in: which commit is read, and where the token goes.
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { defaultHub, parseHubAddress } from '../../../src/remote/hub/address.js'
@@ -7,7 +7,7 @@ import { runCli as tare } from '../../cli/run-cli.js'
 import { useTempDir } from '../../node/temp-dir.js'
 import { convertToFiles } from '../../support/convert.js'
 import { sampleModel, sampleTensor } from '../../support/sample-model.js'
-import { commits, useHub } from './server.js'
+import { commits, type HubFault, useHub } from './server.js'
 
 const at = useTempDir()
 const hub = useHub()
@@ -158,4 +158,36 @@ describe('the cache of the hub', () => {
     expect((await tare('verify', 'hf://lab/tiny')).status).toBe(0)
     expect(hub.seen).toEqual([])
   })
+})
+
+describe('a request that fails', () => {
+  const passing: readonly HubFault[] = ['reset', '500', 'slow-down', 'short-body']
+  const others: readonly HubFault[] = ['expired', 'wrong-range', 'changed-etag']
+
+  it.each([...passing, ...others])(
+    'with %s ends with right bytes or a finding, whichever it is',
+    async (fault) => {
+      const runs = {
+        extract: () => tare('extract', 'hf://lab/tiny', 'layer.2.weight', '-o', at('w.bin'), '--no-cache'),
+        fetch: () => tare('fetch', 'hf://lab/tiny', '-o', at('home')),
+      }
+      for (const run of Object.values(runs)) {
+        hub.seen.length = 0
+        hub.fault = () => undefined
+        expect((await run()).status).toBe(0)
+        for (let turn = hub.seen.length - 1; turn >= 0; turn--) {
+          for (const path of ['w.bin', 'home']) rmSync(at(path), { recursive: true, force: true })
+          hub.seen.length = 0
+          hub.fault = (index) => (index === turn ? fault : undefined)
+          const { status, stderr } = await run()
+          if (passing.includes(fault)) expect([turn, status], stderr).toEqual([turn, 0])
+          if (status > 0) expect(stderr).toMatch(/\((remote|safetensors)\/[\w-]+\)/)
+          if (existsSync(at('w.bin'))) expect(Buffer.compare(readFileSync(at('w.bin')), truth)).toBe(0)
+          for (const [name, bytes] of sharded)
+            if (existsSync(at('home', name))) expect(Buffer.compare(readFileSync(at('home', name)), bytes)).toBe(0)
+        }
+      }
+    },
+    120_000,
+  )
 })

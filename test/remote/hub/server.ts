@@ -10,7 +10,11 @@ interface Request {
   readonly authorization: string | undefined
 }
 
+export type HubFault = 'reset' | '500' | 'slow-down' | 'expired' | 'short-body' | 'wrong-range' | 'changed-etag'
+
 export interface HubServer {
+  /** What happens to a request, by its number. */
+  fault: (index: number) => HubFault | undefined
   /** By `kind/owner/name`. */
   readonly repositories: Map<
     string,
@@ -32,6 +36,7 @@ export function useHub(): HubServer {
   let servers: Server[] = []
   const origin = (index: number): string => `http://127.0.0.1:${(servers[index]!.address() as AddressInfo).port}`
   const hub: HubServer = {
+    fault: () => undefined,
     repositories: new Map(),
     seen: [],
     answer: undefined,
@@ -44,10 +49,12 @@ export function useHub(): HubServer {
   beforeEach(async () => {
     hub.repositories.clear()
     hub.seen.length = 0
-    Object.assign(hub, { answer: undefined, redirect: undefined, xet: undefined })
+    Object.assign(hub, { answer: undefined, redirect: undefined, xet: undefined, fault: () => undefined })
     servers = (['hub', 'store'] as const).map((on) =>
       createServer((request, response) => {
+        const fault = hub.fault(hub.seen.length)
         hub.seen.push({ on, url: request.url!, authorization: request.headers.authorization })
+        if (failed(fault, response)) return
         if (on === 'hub') answerHub(hub, origin(1), request, response)
         else answerStore(hub, origin(1), request, response)
       }),
@@ -61,6 +68,16 @@ export function useHub(): HubServer {
     }
   })
   return hub
+}
+
+/** Whether that is all of the answer; what is wrong with a range is left to the answer. */
+function failed(fault: HubFault | undefined, response: ServerResponse): boolean {
+  const statuses: Partial<Record<HubFault, number>> = { '500': 500, 'slow-down': 503, expired: 403 }
+  const status = fault && statuses[fault]
+  if (fault === 'reset') response.destroy()
+  else if (status) response.writeHead(status, { 'retry-after': '0' }).end()
+  else if (fault) response.setHeader('x-fault', fault)
+  return fault === 'reset' || status !== undefined
 }
 
 function answerHub(hub: HubServer, store: string, request: IncomingMessage, response: ServerResponse): void {
@@ -116,12 +133,15 @@ function answerStore(hub: HubServer, store: string, request: IncomingMessage, re
 function sendRange(bytes: Uint8Array, request: IncomingMessage, response: ServerResponse): void {
   const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '')!.map(Number)
   const end = Math.min(last! + 1, bytes.byteLength)
+  const fault = response.getHeader('x-fault')
+  const shift = fault === 'wrong-range' ? 1 : 0
   response.writeHead(206, {
-    etag: `"${bytes.byteLength}"`,
-    'content-range': `bytes ${first}-${end - 1}/${bytes.byteLength}`,
+    etag: `"${bytes.byteLength}${fault === 'changed-etag' ? ' new' : ''}"`,
+    'content-range': `bytes ${first! + shift}-${end - 1 + shift}/${bytes.byteLength + shift}`,
     'content-length': String(end - first!),
   })
-  response.end(bytes.subarray(first!, end))
+  if (fault === 'short-body') response.write(bytes.subarray(first!, (first! + end) >> 1), () => response.destroy())
+  else response.end(bytes.subarray(first!, end))
 }
 
 /** Where the chunks of a file are, and who says so. */
