@@ -1,11 +1,12 @@
 // The values of one tensor, in an array that fits them.
 import { viewOf } from '../bytes/views.js'
 import { type ExtractOptions, extractTensor } from '../convert/extract/extract.js'
-import type { DType, DTypeId } from '../dtypes/index.js'
+import { c64, type DType, type DTypeId } from '../dtypes/index.js'
 import { failWith, usageCodes } from '../errors/index.js'
 import { verifiedTensor } from '../formats/index.js'
 import { type Model, readPayload, type Tensor } from '../model/index.js'
 import { findWeight, unpackWeight } from '../packed/index.js'
+import { castTensor } from '../transforms/cast.js'
 import { rowMajor } from '../transforms/reorder.js'
 import { OpenModel } from './open-model.js'
 
@@ -96,7 +97,7 @@ export async function readTensor(model: Model, name: string, options: ReadTensor
   }
   const one: Model = { ...model, tensors: [stored] }
   const extracted = extractTensor(one, name, wanted)
-  const tensor = as === 'pairs' ? rowMajor(extracted) : extracted
+  const tensor = as === 'pairs' ? rowMajor(wideEnough(extracted)) : extracted
   const bytes = await allBytes(tensor, model, options.signal)
   const type = as === 'pairs' ? partOf(stored) : as
   return {
@@ -121,6 +122,9 @@ async function unpackedTensor(model: Model, name: string, options: ReadTensorOpt
 }
 
 const typeOf = ({ encoding, dtype }: Tensor): DType => encoding ?? dtype
+
+/** There is no array for pairs of f16 in every engine. */
+const wideEnough = (tensor: Tensor): Tensor => (typeOf(tensor).part?.id === 'f16' ? castTensor(tensor, c64) : tensor)
 
 const partOf = (tensor: Tensor): 'f32' | 'f64' => (typeOf(tensor).part?.id === 'f64' ? 'f64' : 'f32')
 

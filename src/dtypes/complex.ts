@@ -1,7 +1,7 @@
 // Complex numbers: the real part, then the imaginary part. They can be shown, but not decoded to real numbers.
 import { failWith, usageCodes } from '../errors/index.js'
 import { type DType, plainLayout } from './dtype.js'
-import { f32, f64 } from './floats.js'
+import { f16, f32, f64 } from './floats.js'
 
 function complex<Id extends string>(id: Id, part: DType): DType<Id> {
   const refuse = (): never =>
@@ -25,7 +25,8 @@ function complex<Id extends string>(id: Id, part: DType): DType<Id> {
   }
 }
 
+export const c32 = complex('c32', f16)
 export const c64 = complex('c64', f32)
 export const c128 = complex('c128', f64)
 
-export const complexes = [c64, c128] as const
+export const complexes = [c32, c64, c128] as const

@@ -5,7 +5,7 @@ import { dtypeById, dtypes, f32, isReal, packed, u1 } from '../../src/dtypes/ind
 const bits: Readonly<Record<string, number>> = {
   ...{ f64: 64, f32: 32, f16: 16, bf16: 16, f8_e4m3: 8, f8_e5m2: 8, f8_e8m0: 8, f8_e4m3fnuz: 8, f8_e5m2fnuz: 8 },
   ...{ f6_e2m3: 6, f6_e3m2: 6, f4_e2m1: 4, i64: 64, i32: 32, i16: 16, i8: 8, u64: 64, u32: 32, u16: 16, u8: 8 },
-  ...{ bool: 8, i4: 4, i2: 2, i1: 1, u4: 4, u2: 2, u1: 1, t2: 2, t1: 1, bitset: 8, c64: 64, c128: 128 },
+  ...{ bool: 8, i4: 4, i2: 2, i1: 1, u4: 4, u2: 2, u1: 1, t2: 2, t1: 1, bitset: 8, c32: 32, c64: 64, c128: 128 },
 }
 
 describe('the table of types', () => {

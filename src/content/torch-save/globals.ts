@@ -36,7 +36,7 @@ const harmless: ReadonlyMap<string, ReadonlySet<string>> = new Map([
       'device',
       'Tensor',
       ...storageTypes.keys(),
-      ...packedStorages,
+      ...packedStorages.keys(),
       ...elementTypes.keys(),
       ...packedTypes.keys(),
       ...otherConstants,

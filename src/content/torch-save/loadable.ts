@@ -12,7 +12,7 @@ const names = new Set([
   'torch.device',
   '_codecs.encode',
   ...['bytearray', 'set', 'complex'].flatMap((name) => [`builtins.${name}`, `__builtin__.${name}`]),
-  ...[...storageTypes.keys(), ...packedStorages].flatMap((name) => [`torch.${name}`, `torch.cuda.${name}`]),
+  ...[...storageTypes.keys(), ...packedStorages.keys()].flatMap((name) => [`torch.${name}`, `torch.cuda.${name}`]),
   'torch.storage.UntypedStorage',
   ...[...elementTypes.keys(), ...packedTypes.keys(), ...otherConstants].map((name) => `torch.${name}`),
   ...[

@@ -266,8 +266,8 @@ const candidates = [
   'f64',
   'u64',
   'i64',
-  'c128',
   'c64',
+  'c128',
 ]
 /** When nothing holds every value: what comes nearest. */
 const nearest: Readonly<Record<string, readonly string[]>> = { float: ['f64', 'f32', 'f16', 'bf16'], complex: ['c64'] }

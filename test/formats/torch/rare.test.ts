@@ -114,9 +114,36 @@ describe('packed elements', () => {
     expect(await codesOf(of([], []))).toEqual(['torch/unsupported-tensor'])
   })
 
-  it('of quantized storages are refused by name, as nothing that does harm', async () => {
-    const file = archive(dict({ w: tensor(storage('0', 'torch QUInt4x2Storage', 8), [8]) }), storages)
-    expect(await codesOf(file)).toEqual(['torch/storage-type'])
+  it.each([
+    ['QUInt4x2Storage', 'u4', 2],
+    ['QUInt2x4Storage', 'u2', 4],
+  ])('of %s count one by one, several to a byte', async (type, dtype, perByte) => {
+    const quantized = (shape: number[], strides: number[], count = 8, first = 0): Uint8Array => {
+      const view = [storage('0', `torch ${type}`, count), int(first), ints(shape), ints(strides)]
+      const scheme = tuple(global('torch per_tensor_affine'), craft.float(0.5), int(3))
+      const made = call('torch._utils _rebuild_qtensor', ...view, scheme, craft.bool(false), craft.orderedDict)
+      return archive(dict({ w: made }), storages)
+    }
+    const [rows, columns] = [3, perByte + 1]
+    const model = await open(quantized([rows, columns], [columns, 1]))
+    expect(shapesOf(model)).toEqual([['w', dtype, [rows, columns]]])
+    expect(await readPayload(model.tensors[0]!.data!)).toEqual(bytes(Math.ceil((rows * columns) / perByte)))
+    expect(model.tensors[0]!.quant).toEqual({ scheme: 'asymmetric', scales: [0.5], zeroPoints: [3] })
+    expect(await codesOf(quantized([8 * perByte], [1]))).toEqual(['torch/quantized'])
+    expect(await codesOf(quantized([8 * perByte + 1], [1]))).toEqual(['torch/bounds'])
+    expect(await codesOf(quantized([2, 4], [1, 2]))).toEqual(['torch/unsupported-tensor'])
+    expect(await codesOf(quantized([4], [1], 8, 2))).toEqual(['torch/unsupported-tensor'])
+  })
+
+  it('that are bits without a meaning are whole numbers', async () => {
+    const untyped = storage('0', 'torch.storage UntypedStorage', 8)
+    const of = (type: string): craft.Code =>
+      call(
+        'torch._utils _rebuild_tensor_v3',
+        ...[untyped, int(0), ints([4]), ints([1]), craft.bool(false), craft.orderedDict, global(`torch ${type}`)],
+      )
+    const model = await open(archive(dict({ a: of('bits8'), b: of('bits2x4'), c: of('bits16') }), storages))
+    expect(model.tensors.map(({ dtype }) => dtype.id)).toEqual(['u8', 'u8', 'u16'])
   })
 })
 

@@ -189,7 +189,7 @@ describe('models of other formats', () => {
   })
 
   const dtypes =
-    `f64 f32 f16 bf16 i64 i32 i16 i8 u64 u32 u16 u8 bool c64 c128 f8_e4m3 f8_e5m2 f8_e4m3fnuz f8_e5m2fnuz f8_e8m0
+    `f64 f32 f16 bf16 i64 i32 i16 i8 u64 u32 u16 u8 bool c32 c64 c128 f8_e4m3 f8_e5m2 f8_e4m3fnuz f8_e5m2fnuz f8_e8m0
     f4_e2m1`.split(/\s+/)
   it.each(dtypes)('keep %s as it is, also without elements, dimensions or data', async (id) => {
     const dtype = dtypeById(id)!

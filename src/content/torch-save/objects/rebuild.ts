@@ -177,7 +177,7 @@ function ofType(
 function wholeStorage(id: StorageId | undefined): Rebuilt {
   if (!id) return { kind: 'missing' }
   const dtype = id.dtype ?? dtypeById('u8')!
-  const shape = [id.byteLength / id.elementSize]
+  const shape = [(id.byteLength / id.elementSize) * dtype.group.elements]
   return { kind: 'view', storage: id, dtype, first: 0, shape, strides: [1], signs: plain }
 }
 

@@ -100,13 +100,9 @@ function readStorageId(
   if (elements === undefined) return wrong('persistent-id', 'the number of elements is impossible')
   if (!(type instanceof PickleGlobal)) return wrong('storage-type', 'the type of the storage is not a name')
   const isUntyped = untypedStorages.has(type.name) && ['torch', 'torch.storage'].includes(type.module)
-  const dtype = ['torch', 'torch.cuda'].includes(type.module) ? storageTypes.get(type.name) : undefined
-  if (!isUntyped && !dtype) {
-    const problem = packedStorages.has(type.name)
-      ? 'holds elements of less than a byte, which is not read'
-      : 'is not a storage'
-    return wrong('storage-type', `${JSON.stringify(type.fullName)} ${problem}`)
-  }
+  const isOfTorch = ['torch', 'torch.cuda'].includes(type.module)
+  const dtype = isOfTorch ? (storageTypes.get(type.name) ?? packedStorages.get(type.name)) : undefined
+  if (!isUntyped && !dtype) return wrong('storage-type', `${JSON.stringify(type.fullName)} is not a storage`)
   const elementSize = dtype?.group.bytes ?? 1
   const byteLength = elements * elementSize
   if (!Number.isSafeInteger(byteLength))

@@ -60,18 +60,24 @@ export function makeTensor(
   }
   const span = count === 0 ? 0 : spanOf(rebuilt)
   const size = dtype.group.bytes
+  // Elements of which several share a byte can only be told apart in a row from the beginning of the storage.
+  const perGroup = pack === 1 ? dtype.group.elements : 1
+  const isInRow = rebuilt.first === 0 && rebuilt.storage.start === 0 && isContiguous(stated, rebuilt.strides)
+  if (perGroup > 1 && !isInRow) return report('unsupported-tensor', `a part of ${dtype.id} elements is not read`)
   const start = (rebuilt.storage.start * rebuilt.storage.elementSize) / size + rebuilt.first
-  if (count > 0 && (start + span) * size > storage.byteLength) {
-    const message = `${type()} from element ${start} on with strides (${rebuilt.strides.join(', ')}) ends at byte ${(start + span) * size}, the storage has ${storage.byteLength}`
+  const end = Math.ceil((start + span) / perGroup) * size
+  if (count > 0 && end > storage.byteLength) {
+    const message = `${type()} from element ${start} on with strides (${rebuilt.strides.join(', ')}) ends at byte ${end}, the storage has ${storage.byteLength}`
     return report('bounds', message)
   }
-  const allowance = budget.take(count * size, storage)
+  const groups = Math.ceil(count / perGroup)
+  const allowance = budget.take(groups * size, storage)
   if (allowance !== 'default') {
-    const made = `${count * size} bytes are made from a storage of ${storage.byteLength}`
+    const made = `${groups * size} bytes are made from a storage of ${storage.byteLength}`
     report(allowance === 'none' ? 'expanded' : 'expanded-taken', made)
     if (allowance === 'none') return undefined
   }
-  const data = count === 0 ? bytesPayload(new Uint8Array()) : elements(rebuilt, storage, start, span, count, context)
+  const data = count === 0 ? bytesPayload(new Uint8Array()) : elements(rebuilt, storage, start, span, groups, context)
   const turned = storages.isBigEndian ? swappedPayload(data, swapWidth(dtype)) : data
   const signed = withSigns(turned, dtype, rebuilt.signs)
   if (!signed) return report('unsupported-tensor', `the negative of ${dtype.id} is not read`)

@@ -29,8 +29,8 @@ export const storageTypes = table({
   QInt32Storage: 'i32',
 })
 
-/** Storages of quantized elements of which several share a byte. Nothing else is known of them. */
-export const packedStorages: ReadonlySet<string> = new Set(['QUInt4x2Storage', 'QUInt2x4Storage'])
+/** Storages of quantized elements of which several share a byte. They count bytes; the shape of a tensor counts elements. */
+export const packedStorages = table({ QUInt4x2Storage: 'u4', QUInt2x4Storage: 'u2' })
 
 /** Types that PyTorch counts by bytes with two elements each; in the shape of a tensor the elements count. */
 export const packedTypes = table({ float4_e2m1fn_x2: 'f4_e2m1' })
@@ -59,6 +59,8 @@ export const elementTypes = table({
   uint16: 'u16',
   uint8: 'u8',
   bool: 'bool',
+  complex32: 'c32',
+  chalf: 'c32',
   complex64: 'c64',
   cfloat: 'c64',
   complex128: 'c128',
@@ -68,6 +70,12 @@ export const elementTypes = table({
   float8_e4m3fnuz: 'f8_e4m3fnuz',
   float8_e5m2fnuz: 'f8_e5m2fnuz',
   float8_e8m0fnu: 'f8_e8m0',
+  // Bits without a meaning, and small elements that PyTorch counts by bytes.
+  bits8: 'u8',
+  bits16: 'u16',
+  bits1x8: 'u8',
+  bits2x4: 'u8',
+  bits4x2: 'u8',
 })
 
 /** How PyTorch calls an element type when it writes it. */
@@ -105,7 +113,7 @@ export const quantizedStorages: ReadonlyMap<string, string> = new Map([
 
 /** Names of the module `torch` that stand for a value: types that tare has no use for, layouts, schemes of quantization. */
 export const otherConstants: ReadonlySet<string> = new Set(
-  `complex32 chalf qint8 quint8 qint32 quint4x2 quint2x4 bits8 bits16 uint1 uint2 uint3 uint4 uint5 uint6 uint7 int1
+  `qint8 quint8 qint32 quint4x2 quint2x4 uint1 uint2 uint3 uint4 uint5 uint6 uint7 int1
   int2 int3 int4 int5 int6 int7 strided sparse_coo sparse_csr sparse_csc sparse_bsr sparse_bsc per_tensor_affine per_channel_affine
   per_tensor_symmetric per_channel_symmetric per_channel_affine_float_qparams contiguous_format channels_last channels_last_3d
   preserve_format`.split(/\s+/),
