@@ -121,7 +121,8 @@ async function readMetadata(
 function contentOf(bytes: Uint8Array): MetaValue {
   const end = bytes.findLastIndex((byte) => byte !== 0) + 1
   const found = decodeUtf8(bytes.subarray(0, end))
-  const isText =
-    found !== undefined && [...found].every((letter) => letter >= ' ' || letter === '\n' || letter === '\t')
-  return isText ? text(found) : { type: 'bytes', value: bytes }
+  return found !== undefined && !unprintable.test(found) ? text(found) : { type: 'bytes', value: bytes }
 }
+
+/** Control characters other than tabs and ends of lines. */
+const unprintable = /[^\t\n\x20-\uffff]/

@@ -37,6 +37,7 @@ export async function readChunks(file: Hdf5File, layout: ChunkedShape, path: str
     return file.report.fail(codes.unwritten, { offset, path, message: `none of ${needed} chunks is there` })
   // Each has an entry of its own, or bytes of its own, in the file.
   if (needed > file.size) wrong(`${needed} chunks do not fit into a file of ${file.size} bytes`)
+  file.takeChunks(needed, offset, path)
   const found: Chunk[] = []
   const seen = new Set<string>()
   const add = (offsets: readonly number[], start: number, size: number, mask: number, at: number): void => {

@@ -8,7 +8,9 @@ export const hdf5Codes = defineCodes('hdf5', {
   truncated: error('The file is shorter than its superblock says. It was cut off; get it again.'),
   'trailing-bytes': warning('There are bytes after the end that the superblock states. They are ignored.'),
   outside: error('An address or a length leads out of the file. It was cut off, or is damaged.'),
-  index: error('The structures are larger than the limit on index bytes. Raise the limit if the file is honest.'),
+  index: error(
+    'The structures are larger than the limit on index bytes, or there are more texts, paths or chunks than an honest file has.',
+  ),
   structure: error('A structure does not begin with its signature, or does not hold together.'),
   checksum: error('A structure does not have the checksum that it states: it was changed or damaged.'),
   overlap: error('Two structures, or the data of two datasets, share bytes.'),

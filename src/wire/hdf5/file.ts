@@ -28,6 +28,11 @@ export interface Hdf5Context {
   readonly onLost?: ((name: string | undefined, reason: string) => void) | undefined
 }
 
+/** Paths of a small file may be longer than it: many links can lead to one dataset. */
+const minPaths = 1 << 22
+/** A terabyte in chunks of a megabyte. */
+const maxChunks = 1 << 20
+
 interface Claim extends Range {
   readonly path: string
 }
@@ -44,6 +49,8 @@ export class Hdf5File {
   readonly #claims: Claim[] = []
   #taken = 0
   #texts = 0
+  #paths = 0
+  #chunks = 0
 
   constructor(source: ByteSource, context: Hdf5Context) {
     this.source = source
@@ -103,6 +110,22 @@ export class Hdf5File {
     this.#texts += length
     if (this.#texts <= this.size) return
     this.report.fail(codes.index, { offset, path, message: 'the texts of attributes are longer than the file' })
+  }
+
+  /** Objects and attributes have the names of all groups around them in theirs, so that few bytes could make very long ones. */
+  takePath(names: readonly string[], count: number, offset: number): void {
+    for (const name of names) this.#paths += count * (name.length + 1)
+    if (this.#paths <= Math.max(this.size, minPaths)) return
+    const message = 'the paths of all objects are longer than the file'
+    this.report.fail(codes.index, { offset, path: 'objects', message })
+  }
+
+  /** Chunks can be listed without taking any bytes. */
+  takeChunks(count: number, offset: number, path: string): void {
+    this.#chunks += count
+    if (this.#chunks <= maxChunks) return
+    const message = `the datasets have more than ${maxChunks} chunks; write the file again with larger ones`
+    this.report.fail(codes.index, { offset, path, message })
   }
 
   /** An address; undefined where the file says that there is none. */

@@ -76,7 +76,7 @@ class Walk {
     const details = { offset: base + address, path }
     if (this.#seen.has(address)) {
       const known = this.#seen.get(address)
-      if (known) this.#visitor.dataset(names, known)
+      if (known) this.#visitDataset(names, known)
       else report.report(codes['group-again'], { ...details, message: 'it was listed before' })
       return
     }
@@ -88,15 +88,23 @@ class Walk {
     else if (object.find('layout')) {
       const dataset = await this.#dataset(object)
       this.#seen.set(address, dataset)
-      this.#visitor.dataset(names, dataset)
+      this.#visitDataset(names, dataset)
     }
+  }
+
+  #visitDataset(names: readonly string[], dataset: Dataset): void {
+    this.#file.takePath(names, dataset.attributes.length, dataset.offset)
+    this.#visitor.dataset(names, dataset)
   }
 
   async #visitGroup(object: ObjectHeader, names: readonly string[]): Promise<void> {
     const { report } = this.#file
-    this.#visitor.group(names, await attributesOf(this.#file, object, this.#texts))
+    const attributes = await attributesOf(this.#file, object, this.#texts)
+    this.#file.takePath(names, attributes.length, object.offset)
+    this.#visitor.group(names, attributes)
     for (const link of await linksOf(this.#file, object)) {
       const path = [...names, link.name]
+      this.#file.takePath(path, 1, link.offset)
       if (link.address === undefined) {
         const details = { offset: link.offset, path: objectPath(path) }
         report.report(codes.link, { ...details, message: 'the link is not followed' })

@@ -108,6 +108,8 @@ describe('hostile files of Keras', () => {
     ['bad-cut.h5', 'hdf5/truncated'],
     ['bad-crc.keras', 'zip/crc'],
     ['bad-no-weights.keras', 'keras/archive'],
+    ['bad-long-paths.keras', 'hdf5/index'],
+    ['bad-many-chunks.keras', 'hdf5/index'],
     ['unsupported-lzf.h5', 'hdf5/unsupported'],
   ])('%s: %s', async (file, code) => {
     const name = file === 'bad-link-loop' ? 'links-to-root.h5' : file
