@@ -6,7 +6,7 @@ import type { Rope } from '../wire/protobuf/write.js'
 import { embedCodes } from './codes.js'
 import { type Encoder, type EncoderOptions, findEncoder } from './encoder.js'
 import { buildGraph, type EmbedProfile, type GraphOptions, graphOpset } from './graph.js'
-import { onnxFile } from './onnx-proto.js'
+import { type DataFields, onnxFile } from './onnx-proto.js'
 
 /** Protobuf readers refuse larger messages. */
 const maxMessage = 2 ** 31 - 1
@@ -20,12 +20,20 @@ export interface OnnxExportOptions extends EncoderOptions {
   readonly normalize?: boolean | undefined
   /** Properties of the file in addition to those that the export writes. */
   readonly metadata?: ReadonlyMap<string, string> | undefined
+  readonly outside?: OutsideData | undefined
+}
+
+/** Keeps data in other files: where that is wanted, or where they are too large for one file. */
+export interface OutsideData {
+  readonly isWanted: boolean
+  readonly fields: DataFields
 }
 
 /** The file to write. Weights are streamed and never kept in memory. */
 export function onnxModelLayout(model: Model, options: OnnxExportOptions = {}): Layout {
   const { profile = 'original', normalize = true, name = 'model.onnx' } = options
-  const file = encoderFile(findEncoder(model, options), { profile, normalize }, options.metadata)
+  const { metadata, outside } = options
+  const file = encoderFile(findEncoder(model, options), { profile, normalize }, metadata, outside)
   return { files: [{ name, slots: slotsOf(file) } satisfies FileLayout] }
 }
 
@@ -44,6 +52,7 @@ export function encoderFile(
   encoder: Encoder,
   options: GraphOptions,
   properties: ReadonlyMap<string, string> = new Map(),
+  outside?: OutsideData,
 ): Rope<Payload> {
   const { shape, file } = encoder
   const metadata = new Map([
@@ -51,8 +60,11 @@ export function encoderFile(
     ['tare.profile', options.profile],
     ['num_attention_heads', String(shape.heads)],
   ])
-  const rope = onnxFile({ graph: buildGraph(encoder, options), opset: graphOpset, metadata })
-  if (rope.byteLength <= maxMessage) return rope
+  const model = { graph: buildGraph(encoder, options), opset: graphOpset, metadata }
+  const rope = onnxFile(model)
+  const fits = rope.byteLength <= maxMessage
+  if (outside && (outside.isWanted || !fits)) return onnxFile(model, outside.fields)
+  if (fits) return rope
   const message = `the encoder takes ${rope.byteLength} bytes as f32, and an ONNX file cannot have more than ${maxMessage}`
   return failWith(embedCodes['too-large'], { file, message })
 }

@@ -58,22 +58,27 @@ export interface OnnxModel {
 
 const irVersion = 9
 
+/** What a constant says about its data: the data themselves, or where else they are. */
+export type DataFields = (name: string, data: Payload) => Rope<Payload>
+
+const inline: DataFields = (_name, data) => protoBytes<Payload>(9, data)
+
 /** The file, with payloads in place of the bytes of constants. */
-export function onnxFile({ graph, opset, metadata }: OnnxModel): Rope<Payload> {
+export function onnxFile({ graph, opset, metadata }: OnnxModel, dataFields: DataFields = inline): Rope<Payload> {
   return joinRopes<Payload>([
     protoInt(1, irVersion),
     protoText(2, 'tare'),
-    protoMessage(7, graphFields(graph)),
+    protoMessage(7, graphFields(graph, dataFields)),
     protoMessage(8, [protoText(1, ''), protoInt(2, opset)]),
     ...[...metadata].map(([key, value]) => protoMessage(14, [protoText(1, key), protoText(2, value)])),
   ])
 }
 
-function graphFields({ name, nodes, constants, inputs, outputs }: OnnxGraph): Field[] {
+function graphFields({ name, nodes, constants, inputs, outputs }: OnnxGraph, dataFields: DataFields): Field[] {
   return [
     ...nodes.map((node) => protoMessage(1, nodeFields(node))),
     protoText(2, name),
-    ...constants.map((constant) => protoMessage<Payload>(5, constantFields(constant))),
+    ...constants.map((constant) => protoMessage<Payload>(5, constantFields(constant, dataFields))),
     ...inputs.map((value) => protoMessage(11, valueFields(value))),
     ...outputs.map((value) => protoMessage(12, valueFields(value))),
   ]
@@ -98,9 +103,9 @@ function attributeFields(value: Attribute): Rope[] {
   return [...value.map((each) => protoInt(8, each)), protoInt(20, 7)]
 }
 
-function constantFields({ name, type, shape, data }: OnnxConstant): Field[] {
+function constantFields({ name, type, shape, data }: OnnxConstant, dataFields: DataFields): Field[] {
   const dims = shape.length > 0 ? [protoPacked(1, shape)] : []
-  return [...dims, protoInt(2, elementType[type]), protoText(8, name), protoBytes<Payload>(9, data)]
+  return [...dims, protoInt(2, elementType[type]), protoText(8, name), dataFields(name, data)]
 }
 
 function valueFields({ name, type, shape }: OnnxValue): Rope[] {

@@ -85,7 +85,7 @@ export const hasGraph = ({ parts }: Model): boolean =>
 function encoderCapabilities(unused: ReadonlySet<string>): WriteCapabilities {
   return {
     order: 'both',
-    shards: false,
+    shards: true,
     // The graph itself transposes and decodes weights.
     orientation: 'as-is',
     tensor(tensor: Tensor): Fit<Tensor> {

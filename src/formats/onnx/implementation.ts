@@ -10,6 +10,7 @@ import { editFile } from './edit/edit-file.js'
 import { readModel } from './read.js'
 import { withoutCut } from './salvage.js'
 import { graphKind } from './words.js'
+import { DataFiles } from './write/data-files.js'
 import { exchangeLayout } from './write/exchange.js'
 import { graphLayout } from './write/graph.js'
 
@@ -40,11 +41,14 @@ async function layout(model: Model, options: WriteOptions): Promise<Layout> {
   const original = model.parts.find(({ kind }) => kind === graphKind)?.content as Model | undefined
   if (original) return graphLayout(original, model, options)
   if (!unusedByEncoder(model, options.extra)) return exchangeLayout(model, options)
-  const { name, extra } = options
+  const { name, extra, shardSize, align } = options
   const metadata = new Map<string, string>()
   for (const [key, value] of model.metadata) if (value.type === 'str') metadata.set(key, value.value)
   const vocabulary = model.parts.find((part) => part.kind === vocabularyKind)
   if (vocabulary) metadata.set(vocabularyKey, new TextDecoder().decode(exportVocabulary(vocabulary).bytes))
   const config = await readConfig(model)
-  return { ...onnxModelLayout(model, { ...graphOptions(extra), config, name, metadata }), isMade: true }
+  const data = new DataFiles({ name, maxSize: shardSize, align })
+  const outside = { isWanted: shardSize !== undefined, fields: data.fields.bind(data) }
+  const { files } = onnxModelLayout(model, { ...graphOptions(extra), config, name, metadata, outside })
+  return { files: [...files, ...data.layouts], isMade: true }
 }

@@ -1,9 +1,10 @@
 // Models that had a graph keep it, and it computes what it computed; other models become graphs without nodes. onnxruntime is the judge.
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { InferenceSession, Tensor } from 'onnxruntime-node'
+import { InferenceSession, Tensor as OnnxTensor } from 'onnxruntime-node'
 import { describe, expect, it } from 'vitest'
 import { f32 } from '../../../src/dtypes/index.js'
 import {
+  bytesPayload,
   closeModel,
   lazyPayload,
   MemorySource,
@@ -11,6 +12,7 @@ import {
   openModel,
   planConversion,
   putIntoGraph,
+  type Tensor,
 } from '../../../src/kit.js'
 import { smallModel } from '../../embed/small-model.js'
 import { useTempDir } from '../../node/temp-dir.js'
@@ -120,14 +122,14 @@ async function run(files: ReadonlyMap<string, Uint8Array>): Promise<number[]> {
   mkdirSync(folder)
   for (const [name, bytes] of files) writeFileSync(`${folder}/${name}`, bytes)
   const session = await InferenceSession.create(`${folder}/${[...files.keys()][0]}`, { logSeverityLevel: 3 })
-  const x = new Tensor(
+  const x = new OnnxTensor(
     'float32',
     Float32Array.from({ length: 8 }, (_, i) => Math.cos(i)),
     [2, 4],
   )
   const results: number[] = []
   for (const answer of [1, 0]) {
-    const { out } = await session.run({ x, cond: new Tensor('bool', [answer === 1], []) })
+    const { out } = await session.run({ x, cond: new OnnxTensor('bool', [answer === 1], []) })
     results.push(...(out!.data as Float32Array))
   }
   await session.release()
@@ -206,10 +208,45 @@ describe('a model with a graph', () => {
     expect(largest(results[0]!, results[1]!)).toBeLessThan(0.01)
     expect(results[0]!.length).toBeGreaterThan(0)
   })
+
+  it('that is made of an encoder has its data in another file where it is split, or larger than 2 GiB', async () => {
+    const small = smallModel()
+    const withRows = (rows: number, data: Tensor['data']): Model => ({
+      ...small,
+      parts: [],
+      tensors: small.tensors.map((tensor) =>
+        tensor.name.endsWith('word_embeddings.weight') ? { ...tensor, shape: [rows, 12], data } : tensor,
+      ),
+    })
+    const options = { name: 'e.onnx', extra: { heads: 2 } }
+    const model = withRows(100, bytesPayload(values(1200, 1)))
+    const files = await convertToFiles(model, 'onnx', { ...options, shardSize: 2000 })
+    expect([...files].map(([name, bytes]) => [name, bytes.byteLength > 4800])).toEqual([
+      ['e.onnx', true],
+      ['e.onnx_data', false],
+    ])
+    const folder = at('encoder')
+    mkdirSync(folder)
+    for (const [name, bytes] of files) writeFileSync(`${folder}/${name}`, bytes)
+    const whole = await convertToFiles(model, 'onnx', options)
+    expect(await embed(`${folder}/e.onnx`)).toEqual(await embed(whole.get('e.onnx')!))
+
+    const rows = 2 ** 26
+    const large = withRows(
+      rows,
+      lazyPayload(rows * 12 * 4, async function* () {}),
+    )
+    const { plan } = await planConversion(large, 'onnx', options)
+    expect(plan.files.map(({ name, size }) => [name, size > 2 ** 31])).toEqual([
+      ['e.onnx', false],
+      ['e.onnx_data', true],
+    ])
+  })
 })
 
-async function embed(bytes: Uint8Array): Promise<number[]> {
-  const session = await InferenceSession.create(bytes)
+/** Of one file in memory, or of several in a folder. */
+async function embed(file: Uint8Array | string): Promise<number[]> {
+  const session = await InferenceSession.create(file as string, { logSeverityLevel: 3 })
   const ids = BigInt64Array.from([2n, 5n, 6n, 3n])
   const all = {
     input_ids: ids,
@@ -217,7 +254,7 @@ async function embed(bytes: Uint8Array): Promise<number[]> {
     token_type_ids: new BigInt64Array(4),
   }
   const feeds = Object.fromEntries(
-    session.inputNames.map((name) => [name, new Tensor('int64', all[name as keyof typeof all], [1, 4])]),
+    session.inputNames.map((name) => [name, new OnnxTensor('int64', all[name as keyof typeof all], [1, 4])]),
   )
   const outputs = await session.run(feeds)
   return [...(Object.values(outputs)[0]!.data as Float32Array)]

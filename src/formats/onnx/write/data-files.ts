@@ -7,7 +7,7 @@ import { protoBytes, protoInt, protoMessage, protoText, type Rope } from '../../
 /** Protobuf readers refuse larger messages. */
 export const maxMessage = 2 ** 31 - 1
 /** Smaller tensors stay in the model: shapes and scales are needed to plan a graph. */
-export const minExternal = 1024
+const minExternal = 1024
 
 /** Pages of the system, so that files can be mapped into memory; small tensors would waste most of one. */
 const page = 4096
@@ -35,8 +35,12 @@ export class DataFiles {
     this.#options = options
   }
 
-  /** Puts the data of a tensor into a file; the result is what the tensor says about it. */
-  add(name: string, payload: Payload): Rope<Payload> {
+  /** What a tensor says about its data: the data themselves where they are small, and else where they lie from now on. */
+  fields(name: string, payload: Payload): Rope<Payload> {
+    return payload.byteLength >= minExternal ? this.#add(name, payload) : protoBytes<Payload>(9, payload)
+  }
+
+  #add(name: string, payload: Payload): Rope<Payload> {
     const { align = payload.byteLength < small ? smallAlign : page } = this.#options
     const file = this.#fileFor(payload.byteLength, align)
     const offset = alignUp(file.size, align)
@@ -72,7 +76,7 @@ export class DataFiles {
 /** What a tensor says about its type and its data. */
 export function dataFields(type: number, name: string, payload: Payload, files: DataFiles | undefined): Rope<Payload> {
   const kind = protoInt(2, type)
-  const data = files && payload.byteLength >= minExternal ? files.add(name, payload) : protoBytes<Payload>(9, payload)
+  const data = files ? files.fields(name, payload) : protoBytes<Payload>(9, payload)
   return { byteLength: kind.byteLength + data.byteLength, pieces: [...kind.pieces, ...data.pieces] }
 }
 
