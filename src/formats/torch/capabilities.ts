@@ -41,7 +41,13 @@ function isPlainQuant({ dtype, quant }: Pick<Tensor, 'dtype' | 'quant'>): boolea
   )
 }
 
+/** Some types exist for quantized tensors only. */
+const fitQuantized = (tensor: Tensor): Fit<Tensor> =>
+  tensor.quant && tensor.data && isPlainQuant(tensor) && tensor.shape.length <= maxDimensions
+    ? { fits: true }
+    : fitTensor(tensor)
+
 /** Quantized tensors of PyTorch have one scale and one zero point. */
 export function writeCapabilitiesFor({ tensors }: Pick<Model, 'tensors'>): WriteCapabilities {
-  return tensors.every(isPlainQuant) ? { ...writeCapabilities, quant: true } : writeCapabilities
+  return tensors.every(isPlainQuant) ? { ...writeCapabilities, tensor: fitQuantized, quant: true } : writeCapabilities
 }

@@ -210,10 +210,13 @@ describe('models of other formats', () => {
     }
   })
 
-  it('keep a scale and zero point in a quantized tensor', async () => {
+  it.each(['u8', 'i8', 'i32', 'u4'])('keep a scale and zero point in a quantized tensor of %s', async (id) => {
     const quant = { scheme: 'asymmetric' as const, scales: [0.25], zeroPoints: [3] }
-    const again = await opened(await written(sampleModel([{ ...sampleTensor('q', 'u8', [4]), quant }])))
-    expect(again.tensors[0]!.quant).toEqual(quant)
+    const model = sampleModel([{ ...sampleTensor('q', id, [3, 3]), quant }])
+    expect((await planConversion(model, 'torch', { name: 'out.pt' })).plan.loss).toBe('none')
+    const again = await opened(await written(model))
+    expect(again.tensors[0]).toMatchObject({ quant, shape: [3, 3], dtype: { id } })
+    expect(await readPayload(again.tensors[0]!.data!)).toEqual(await readPayload(model.tensors[0]!.data!))
     expect(again.metadata.size).toBe(0)
   })
 

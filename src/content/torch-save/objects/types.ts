@@ -109,6 +109,7 @@ export const quantizedStorages: ReadonlyMap<string, string> = new Map([
   ['i8', 'QInt8Storage'],
   ['u8', 'QUInt8Storage'],
   ['i32', 'QInt32Storage'],
+  ['u4', 'QUInt4x2Storage'],
 ])
 
 /** Names of the module `torch` that stand for a value: types that tare has no use for, layouts, schemes of quantization. */

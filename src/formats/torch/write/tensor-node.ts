@@ -20,7 +20,7 @@ export const emptyOrderedDict = (): PickleObject => new PickleObject(orderedDict
 /** The tensor with its elements in a row. */
 export function tensorNode(tensor: Tensor, storages: NewStorages): PickleObject {
   const { dtype, data, quant } = tensor
-  const type = torchTypes.get(dtype.id)!
+  const type = torchTypes.get(dtype.id) ?? onlyQuantized
   const shape = type.pack === 1 ? tensor.shape : tensor.shape.with(-1, tensor.shape.at(-1)! / type.pack)
   const size = numbers(shape)
   const stride = numbers(stridesOf(shape))
@@ -33,6 +33,9 @@ export function tensorNode(tensor: Tensor, storages: NewStorages): PickleObject 
   if (type.storage === undefined) return call(rebuild.v3, [...view, false, emptyOrderedDict(), kind])
   return call(rebuild.v2, [...view, false, emptyOrderedDict()])
 }
+
+/** Elements of half a byte, of which PyTorch has quantized ones only. The storage says what they are. */
+const onlyQuantized: TorchType = { storage: undefined, name: 'quint4x2', pack: 1 }
 
 const call = (callee: PickleValue, args: PickleValue[]): PickleObject => new PickleObject(callee, tuple(args), 0)
 
