@@ -63,13 +63,15 @@ function settle(family: Family, raw: Config): Config {
 }
 
 function withDefaults(defaults: Readonly<Record<string, Default>>, raw: Config, inner: Config | undefined): Config {
-  const values = Object.entries(defaults)
+  const values = Object.entries(defaults).map(
+    ([key, each]) => [key, Array.isArray(each) ? each : [each, each]] as const,
+  )
   const given = {
     ...raw,
-    ...Object.fromEntries(values.filter(([, each]) => typeof each !== 'function')),
+    ...Object.fromEntries(values.flatMap(([key, [each]]) => (typeof each === 'function' ? [] : [[key, each]]))),
     ...(inner ?? raw),
   }
-  for (const [key, each] of values) if (typeof each === 'function') given[key] ??= each(given)
+  for (const [key, [, each]] of values) if (typeof each === 'function') given[key] ??= each(given)
   return given
 }
 

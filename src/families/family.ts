@@ -4,8 +4,14 @@
 /** A configuration: what config.json says, completed by what it leaves out. */
 export type Config = Readonly<Record<string, unknown>>
 
-/** A value, or how it follows from the others. Where it follows, `null` in a file stands for it as well. */
-export type Default = string | number | boolean | null | Config | ((config: Config) => unknown)
+type Value = string | number | boolean | null | Config
+type Follows = (config: Config) => unknown
+
+/**
+ * A value, or how it follows from the others. Where it follows, `null` in a file stands for it as well. A pair is what stands for a setting
+ * that is missing, and what for one that is `null`.
+ */
+export type Default = Value | Follows | readonly [missing: Value, ofNull: Follows]
 
 /** What the tables of an architecture can ask about the model at hand. */
 export interface Facts {

@@ -135,6 +135,26 @@ describe('a directory becomes a file for llama.cpp', () => {
     expect(halves[96]! - halves[0]!).toBeGreaterThan(0)
   })
 
+  it('takes a number of heads that is null for the number of all heads, and a missing one for the default', async () => {
+    const heads = (config: Readonly<Record<string, unknown>>, rows: number): Promise<Model> => {
+      const changed = Object.entries(tinyShapes).map(([name, shape]) => [
+        name,
+        /[kv]_proj/.test(name) ? [rows, 8] : shape,
+      ])
+      const { num_key_value_heads: _, ...rest } = tinyConfig
+      const mistral = { ...rest, architectures: ['MistralForCausalLM'], model_type: 'mistral', ...config }
+      return convert({ config: mistral, shapes: Object.fromEntries(changed) })
+    }
+    const countOf = (model: Model): unknown => plain(model.metadata.get('llama.attention.head_count_kv'))
+    expect(countOf(await heads({ num_key_value_heads: null }, 8))).toBe(2)
+    expect(countOf(await heads({}, 32))).toBe(8)
+  })
+
+  it('does without settings for sampling that cannot be read', async () => {
+    const model = await convert({ files: { 'generation_config.json': '{"temperature": ' } })
+    expect([...model.metadata.keys()].filter((key) => key.startsWith('general.sampling.'))).toEqual([])
+  })
+
   it('copies names and weights as they are where that is asked for', async () => {
     const model = await convert({}, { asIs: true })
     expect(model.tensors.map(({ name }) => name)).toContain('model.layers.0.self_attn.q_proj.weight')

@@ -133,7 +133,8 @@ export const samplingKeys = [
 
 function samplingEntries(generation: Config): Entry[] {
   const entries = samplingKeys.flatMap(([key, from, type]): Entry[] => {
-    const value = generation[from]
+    const stated = generation[from]
+    const value = typeof stated === 'boolean' ? Number(stated) : stated
     return typeof value === 'number' && Number.isFinite(value) ? [[`general.sampling.${key}`, { type, value }]] : []
   })
   return [...textEntry('general.sampling.sequence', generation.sequence), ...entries]

@@ -1,10 +1,12 @@
 // A model directory as the model that its GGUF file holds: the file that llama.cpp's own converter would write, byte for byte.
+import { TareError } from '../../errors/index.js'
 import { type MetaValue, type Model, text } from '../../model/index.js'
 import { inCarriedOrder, readCarried, withCarried } from '../carried.js'
 import type { Change } from '../changes.js'
+import { familyCodes } from '../codes.js'
 import { classIn, completeConfig } from '../config.js'
 import { ModelDirectory } from '../directory.js'
-import type { Facts } from '../family.js'
+import type { Config, Facts } from '../family.js'
 import { generalEntries } from '../general/general.js'
 import { parseModelCard } from '../general/model-card.js'
 import { poolingOf } from '../general/pooling.js'
@@ -68,10 +70,11 @@ export async function toGguf(
   const { architecture } = info.family
   const metadata = new Map<string, MetaValue>([['general.architecture', text(architecture)]])
   for (const [key, value] of computed.metadata) metadata.set(`${architecture}.${key}`, value)
+  const changes = [...converted.changes]
   const general = generalEntries({
     card: parseModelCard((await directory.text('README.md')) ?? ''),
     config: raw,
-    generation: (await directory.json('generation_config.json')) ?? {},
+    generation: await generationOf(directory, changes),
     folder: directory.name,
     parameters: countParameters(tensors),
   })
@@ -92,7 +95,19 @@ export async function toGguf(
     parts: [],
     files: source.files,
   }
-  return { model, changes: converted.changes }
+  return { model, changes }
+}
+
+/** The defaults for sampling. A file that cannot be read is left out, as it is in llama.cpp's converter: the model runs without. */
+async function generationOf(directory: ModelDirectory, changes: Change[]): Promise<Config> {
+  const name = 'generation_config.json'
+  try {
+    return (await directory.json(name)) ?? {}
+  } catch (error) {
+    if (!(error instanceof TareError) || error.code !== familyCodes.config.code) throw error
+    changes.push({ subject: 'part', name, action: 'drop', loss: 'form', reason: 'it is not a JSON object' })
+    return {}
+  }
 }
 
 function fileTypeOf({ outputType, hasMxfp4 }: ConvertedTensors): number {

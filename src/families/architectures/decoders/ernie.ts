@@ -1,5 +1,5 @@
 // ERNIE 4.5, dense and with experts.
-import { num } from '../../facts.js'
+import { headSize, heads, num } from '../../facts.js'
 import type { Default, Family, NameTable } from '../../family.js'
 import { commonKeys, key } from '../shared-keys.js'
 import {
@@ -33,8 +33,8 @@ export const ernie45: Family = {
       hidden_size: 1024,
       intermediate_size: 3072,
       num_attention_heads: 16,
-      num_key_value_heads: 2,
-      head_dim: 128,
+      num_key_value_heads: [2, heads],
+      head_dim: [128, headSize],
     },
   },
   keys: commonKeys,

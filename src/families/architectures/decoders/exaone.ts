@@ -1,5 +1,5 @@
 // EXAONE 3, with Llama's layers under the names of GPT-2, and EXAONE 4, which has its norms behind the layers.
-import { headSize, heads, num } from '../../facts.js'
+import { headSize, num } from '../../facts.js'
 import type { Config, Family } from '../../family.js'
 import { commonKeys, key } from '../shared-keys.js'
 import { attentionNames, gatedMlpNames, headNormNames, outerNames } from '../shared-names.js'
@@ -64,7 +64,7 @@ export const exaone4: Family = {
       hidden_size: 4096,
       intermediate_size: 16384,
       num_attention_heads: 32,
-      num_key_value_heads: heads,
+      num_key_value_heads: 32,
       rms_norm_eps: 1e-5,
       rope_theta: 10000,
       rope_scaling: null,

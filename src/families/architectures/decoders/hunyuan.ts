@@ -1,5 +1,5 @@
 // HunYuan, dense: norms on q and k under names of its own, and RoPE that is scaled by a power.
-import { headSize, num, numberIn } from '../../facts.js'
+import { headSize, heads, num, numberIn } from '../../facts.js'
 import type { Config, Facts, Family, KeyRule } from '../../family.js'
 import { commonKeys } from '../shared-keys.js'
 import { attentionNames, gatedMlpNames, outerNames, preNormNames } from '../shared-names.js'
@@ -22,7 +22,7 @@ export const hunyuanDense: Family = {
       hidden_size: 4096,
       intermediate_size: 11008,
       num_attention_heads: 32,
-      num_key_value_heads: 32,
+      num_key_value_heads: heads,
       head_dim: null,
       rms_norm_eps: 1e-5,
       rope_theta: 10000,

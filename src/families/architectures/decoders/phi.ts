@@ -167,7 +167,7 @@ export const phiMoe: Family = {
       max_position_embeddings: 131072,
       hidden_size: 4096,
       intermediate_size: 6400,
-      num_key_value_heads: 8,
+      num_key_value_heads: [8, heads],
       rope_theta: 1e6,
       num_local_experts: 16,
       num_experts_per_tok: 2,

@@ -1,5 +1,5 @@
 // Qwen 2 and 3, dense and with experts.
-import { isObject } from '../../facts.js'
+import { headSize, heads, isObject } from '../../facts.js'
 import type { Default, Family, KeyRule, NameTable } from '../../family.js'
 import { commonKeys, key } from '../shared-keys.js'
 import {
@@ -28,7 +28,7 @@ const dense: Readonly<Record<string, Default>> = {
   hidden_size: 4096,
   intermediate_size: 22016,
   num_attention_heads: 32,
-  num_key_value_heads: 32,
+  num_key_value_heads: [32, heads],
 }
 
 const sparse: Readonly<Record<string, Default>> = {
@@ -106,7 +106,7 @@ const seeing: Readonly<Record<string, Default>> = {
   hidden_size: 8192,
   intermediate_size: 29568,
   num_attention_heads: 64,
-  num_key_value_heads: 8,
+  num_key_value_heads: [8, heads],
   rope_theta: 1e6,
   rms_norm_eps: 1e-5,
   vocab_size: 152064,
@@ -156,8 +156,8 @@ const seeing3Moe: Readonly<Record<string, Default>> = {
   max_position_embeddings: 128000,
   intermediate_size: 5632,
   num_attention_heads: 16,
-  num_key_value_heads: 16,
-  head_dim: 128,
+  num_key_value_heads: [16, heads],
+  head_dim: headSize,
   rope_theta: 5e6,
   num_experts: 60,
   num_experts_per_tok: 4,

@@ -1,5 +1,5 @@
 // Jamba: layers of Mamba, with attention in some, and experts in others.
-import { num, numberIn } from '../../facts.js'
+import { heads, num, numberIn } from '../../facts.js'
 import type { Config, Family } from '../../family.js'
 import { key } from '../shared-keys.js'
 import { attentionNames, outerNames } from '../shared-names.js'
@@ -35,7 +35,7 @@ export const jamba: Family = {
       hidden_size: 4096,
       intermediate_size: 14336,
       num_attention_heads: 32,
-      num_key_value_heads: 8,
+      num_key_value_heads: [8, heads],
       rms_norm_eps: 1e-6,
       num_experts: 16,
       num_experts_per_tok: 2,

@@ -22,7 +22,9 @@ const config: Readonly<Record<string, Default>> = {
   rms_norm_eps: 1e-6,
   kv_lora_rank: 512,
   q_lora_rank: 1536,
+  qk_nope_head_dim: 128,
   qk_rope_head_dim: 64,
+  v_head_dim: 128,
 }
 
 const compressedHeads: KeyRule = {
@@ -65,7 +67,7 @@ export const deepseek2: Family = {
       hidden_size: 7168,
       intermediate_size: 18432,
       num_attention_heads: 128,
-      num_key_value_heads: 128,
+      num_key_value_heads: [128, heads],
       n_routed_experts: 256,
       num_experts_per_tok: 8,
       n_group: 8,
@@ -224,7 +226,7 @@ export const dots1: Family = {
       intermediate_size: 10944,
       moe_intermediate_size: 1408,
       num_attention_heads: 32,
-      num_key_value_heads: 32,
+      num_key_value_heads: [32, heads],
       n_shared_experts: null,
       n_routed_experts: null,
       num_experts_per_tok: null,

@@ -1,4 +1,5 @@
 // gpt-oss: experts with biases, published as MXFP4 blocks that stay what they are.
+import { headSize, heads } from '../../facts.js'
 import type { Family } from '../../family.js'
 import { commonKeys, key } from '../shared-keys.js'
 import { attentionNames, outerNames } from '../shared-names.js'
@@ -17,7 +18,7 @@ export const gptOss: Family = {
       hidden_size: 2880,
       intermediate_size: 2880,
       num_attention_heads: 64,
-      num_key_value_heads: 8,
+      num_key_value_heads: [8, heads],
       rope_theta: 150000,
       rope_scaling: {
         rope_type: 'yarn',
@@ -30,7 +31,7 @@ export const gptOss: Family = {
       rms_norm_eps: 1e-5,
       num_local_experts: 128,
       num_experts_per_tok: 4,
-      head_dim: 64,
+      head_dim: [64, headSize],
       sliding_window: 128,
       vocab_size: 201088,
     },

@@ -1,5 +1,5 @@
 // Llama 4, the part that reads text: layers with experts among dense ones.
-import { num } from '../../facts.js'
+import { headSize, heads, num } from '../../facts.js'
 import type { Config, Family } from '../../family.js'
 import { llamaKeys } from '../decoders/llama.js'
 import { key } from '../shared-keys.js'
@@ -42,8 +42,8 @@ export const llama4: Family = {
       intermediate_size: 8192,
       intermediate_size_mlp: 16384,
       num_attention_heads: 40,
-      num_key_value_heads: 8,
-      head_dim: 128,
+      num_key_value_heads: [8, heads],
+      head_dim: [128, headSize],
       rope_theta: 500000,
       rope_scaling: null,
       rms_norm_eps: 1e-5,
