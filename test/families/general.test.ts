@@ -42,6 +42,11 @@ describe('sizes', () => {
 })
 
 describe('model cards', () => {
+  it('takes words and numbers as Python does, and the last of equal settings', () => {
+    const text = '---\nversion: 1e-5\ntags: [y, N, on]\nlicense: mit\nlicense: apache-2.0\n---\n'
+    expect(parseModelCard(text)).toEqual({ version: '1e-5', tags: ['y', 'N', true], license: 'apache-2.0' })
+  })
+
   it('are the YAML before the text', () => {
     expect(parseModelCard('---\nlicense: mit\nlanguage:\n- no\n- en\n---\n# Title\n')).toEqual({
       license: 'mit',
