@@ -1,5 +1,6 @@
 // Models in buckets and repositories: a file of them, or a folder that holds one model.
 import type { ByteSource, OpenHint } from '../bytes/index.js'
+import { templateFolder } from '../content/companions.js'
 import { type Finding, failWith, ioCodes, TareError } from '../errors/index.js'
 import { formats } from '../formats/index.js'
 import { mainFileIn } from '../formats/main-file.js'
@@ -94,7 +95,8 @@ export async function openFromRepository(
   const names = visible(below.filter((each) => !each.includes('/')))
   const main = mainFileIn(name, names, formats, onFinding)
   const title = folder.split('/').at(-2) || repository.repository.split('/')[1]!
-  return openFile(repository, folder + main, { name: title, files: names, isWhole: true })
+  const templates = below.filter((each) => each.startsWith(`${templateFolder}/`))
+  return openFile(repository, folder + main, { name: title, files: names, below: templates, isWhole: true })
 }
 
 async function openFile(

@@ -23,6 +23,8 @@ export interface SourceFolder {
   readonly name: string
   /** The plain names of the files in it. */
   readonly files: readonly string[]
+  /** Files in folders below that belong to the model, by path, as far as they were looked for. */
+  readonly below?: readonly string[]
   /** The directory was opened; otherwise only its main file was, and the others are merely there. */
   readonly isWhole: boolean
 }

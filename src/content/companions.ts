@@ -24,6 +24,9 @@ const companionNames: readonly RegExp[] = [
   /^[\w.-]+\.tiktoken$/,
 ]
 
+/** Chat templates beside the main one lie here, each in a file of its name. */
+export const templateFolder = 'additional_chat_templates'
+
 export const isCompanion = (name: string): boolean =>
   isPlainFileName(name) && companionNames.some((pattern) => pattern.test(name))
 

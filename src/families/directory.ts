@@ -61,6 +61,12 @@ export class ModelDirectory {
     }
   }
 
+  /** The files in a folder below, by path. */
+  filesIn(folder: string): readonly string[] {
+    const below = this.model.files[0]?.folder?.below ?? []
+    return below.filter((path) => path.startsWith(`${folder}/`)).sort()
+  }
+
   async has(path: string): Promise<boolean> {
     return (await this.#find(path)) !== undefined
   }

@@ -3,6 +3,7 @@ import { open, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { ByteSource, SourceFolder } from '../bytes/index.js'
+import { templateFolder } from '../content/companions.js'
 import { type Finding, failWith, ioCodes, TareError, usageCodes } from '../errors/index.js'
 import { formats } from '../formats/index.js'
 import { type DirectoryFormat, mainFileIn } from '../formats/main-file.js'
@@ -117,7 +118,13 @@ export async function findModel(
   } catch (error) {
     throw await withModelsBelow(directory, error)
   }
-  return { path: join(directory, first), folder: { name: nameOf(directory), files, isWhole: true } }
+  const below = await listTemplates(directory)
+  return { path: join(directory, first), folder: { name: nameOf(directory), files, below, isWhole: true } }
+}
+
+async function listTemplates(directory: string): Promise<readonly string[]> {
+  const names = await listFiles(join(directory, templateFolder)).catch((): string[] => [])
+  return names.map((name) => `${templateFolder}/${name}`)
 }
 
 /** Hubs keep other forms of a model in directories of their own, such as `onnx`. */

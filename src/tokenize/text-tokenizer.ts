@@ -5,6 +5,7 @@ import { callerWord, failWith } from '../errors/index.js'
 import { ModelDirectory } from '../families/directory.js'
 import { isObject } from '../families/facts.js'
 import type { Config } from '../families/family.js'
+import { withAddedTokens } from '../families/tokenizers/added-tokens.js'
 import { readTokenizerFiles, tokenizerFile } from '../families/tokenizers/files.js'
 import { tokenizerJsonOf } from '../families/tokenizers/from-gguf/tokenizer-json.js'
 import { textCodec } from '../families/tokenizers/library.js'
@@ -82,12 +83,15 @@ export async function findTextTokenizer(model: Model, signal?: AbortSignal): Pro
   const carried = tokenizerJsonOf(model.metadata, file)
   if (carried) return createTextTokenizer({ tokenizer: carried, file })
   const directory = new ModelDirectory(model, signal)
-  const files = await readTokenizerFiles(directory, {})
+  const files = await readTokenizerFiles(directory, (await directory.json('config.json')) ?? {})
   const config = files.tokenizerConfig
-  if (files.tokenizerJson)
-    return createTextTokenizer({ tokenizer: files.tokenizerJson, config, file: directory.pathOf(tokenizerFile) })
-  const older = (await directory.has('vocab.json')) ? await synthesizedTokenizer(files) : undefined
-  if (older) return createTextTokenizer({ tokenizer: older, config, file })
+  const older =
+    files.tokenizerJson || !(await directory.has('vocab.json')) ? undefined : await synthesizedTokenizer(files)
+  const plain = files.tokenizerJson ?? older
+  if (plain) {
+    const tokenizer = await withAddedTokens(files, plain)
+    return createTextTokenizer({ tokenizer, config, file: older ? file : directory.pathOf(tokenizerFile) })
+  }
   if (!(await directory.has(sentencePieceFile))) return undefined
   const pieces = tokenizerJsonOf(new Map(await sentencePieceEntries(files, {})), directory.pathOf(sentencePieceFile))
   return pieces && createTextTokenizer({ tokenizer: pieces, config, file: directory.pathOf(sentencePieceFile) })

@@ -1,16 +1,9 @@
 // Byte-level BPE, as most models have it, and WordPiece, which is listed in the same way.
 import { isObject } from '../facts.js'
 import type { Config } from '../family.js'
-import {
-  type AddedToken,
-  isId,
-  looksSpecial,
-  missingTokenizer,
-  refuseTokenizer,
-  type TokenizerFiles,
-  tokenizerFile,
-} from './files.js'
-import { textCodec } from './library.js'
+import { addedTokensOf } from './added-tokens.js'
+import { isId, looksSpecial, missingTokenizer, refuseTokenizer, type TokenizerFiles, tokenizerFile } from './files.js'
+import { type TextCodec, textCodec } from './library.js'
 import { preTokenizerOf } from './pre-tokenizer.js'
 import { synthesizedTokenizer } from './slow-files.js'
 import { type SpecialOptions, specialEntries } from './special-tokens.js'
@@ -60,14 +53,17 @@ async function listTokens(files: TokenizerFiles, config: Config): Promise<Listed
     (await synthesizedTokenizer(files)) ??
     missingTokenizer(directory, tokenizerFile, ...(files.substitutes ?? []))
   const vocabulary = vocabularyOf(tokenizer, files)
-  const added = files.tokenizerJson ? files.added : addedIn(tokenizer)
+  const { added: all, listed } = await addedTokensOf(files, tokenizer, vocabulary)
+  const distinct = new Set([...vocabulary.keys(), ...all.map(({ content }) => content)])
+  const size = isId(config.vocab_size) ? config.vocab_size : distinct.size
+  // Those that no tokenizer file lists may lack a place.
+  const added = all.filter(({ id }) => id < Math.max(listed, size))
   const byId = new Map<number, string>()
   for (const [token, id] of vocabulary) byId.set(id, token)
   for (const { id, content } of added) byId.set(id, content)
   const addedById = new Map(added.map((token) => [token.id, token]))
-  const size = isId(config.vocab_size) ? config.vocab_size : byId.size
   checkSize(files, size, byId)
-  const codec = await textCodec(tokenizer, files.tokenizerConfig, (path, message) =>
+  const codec = await textCodec({ ...tokenizer, added_tokens: added }, files.tokenizerConfig, (path, message) =>
     refuseTokenizer(directory, tokenizerFile, path, message),
   )
   const contents = new Map(added.map(({ content, id }) => [content, id]))
@@ -83,7 +79,7 @@ async function listTokens(files: TokenizerFiles, config: Config): Promise<Listed
     if (token === undefined) put(placeholder(id), tokenType.unused)
     else if (!own) put(token, tokenType.normal)
     else {
-      const text = own.normalized ? token : codec.decode(codec.encode(token, false))
+      const text = own.normalized ? token : throughLibrary(token, tokenizer, codec)
       if (own.special || looksSpecial(text)) put(text, tokenType.control)
       else put(text.replaceAll('\u2581', ' '), tokenType.userDefined)
     }
@@ -91,9 +87,27 @@ async function listTokens(files: TokenizerFiles, config: Config): Promise<Listed
   return { list, pre, tokenizer }
 }
 
-const addedIn = (tokenizer: Config): readonly AddedToken[] => tokenizer.added_tokens as readonly AddedToken[]
+/** A token, encoded and decoded again. The characters of byte-level tokens become the bytes that they stand for, even in added tokens. */
+function throughLibrary(token: string, { decoder }: Config, codec: TextCodec): string {
+  const ids = codec.encode(token, false)
+  const isItself = ids.length === 1 && codec.token(ids[0]!) === token
+  if (!isItself || !isObject(decoder) || decoder.type !== 'ByteLevel') return codec.decode(ids)
+  const bytes = Array.from(token, byteOfCharacter)
+  return bytes.includes(undefined)
+    ? token
+    : new TextDecoder('utf-8', { ignoreBOM: true }).decode(Uint8Array.from(bytes as number[]))
+}
 
-function vocabularyOf(tokenizer: Config, { directory }: TokenizerFiles): Map<string, number> {
+/** The byte that a character stands for in byte-level tokens. */
+const byteOfCharacter = (() => {
+  const isPrintable = (byte: number): boolean => (byte > 0x20 && byte < 0x7f) || (byte > 0xa0 && byte !== 0xad)
+  let others = 0x100
+  const bytes = new Map<string, number>()
+  for (let byte = 0; byte < 0x100; byte++) bytes.set(String.fromCodePoint(isPrintable(byte) ? byte : others++), byte)
+  return (character: string): number | undefined => bytes.get(character)
+})()
+
+export function vocabularyOf(tokenizer: Config, { directory }: TokenizerFiles): Map<string, number> {
   const refuse = (path: string, message: string): never => refuseTokenizer(directory, tokenizerFile, path, message)
   const model = isObject(tokenizer.model) ? tokenizer.model : refuse('model', 'an object was expected')
   const type = model.type ?? (Array.isArray(model.merges) ? 'BPE' : 'WordPiece')

@@ -30,7 +30,9 @@ export const tokenizerConfigFile = 'tokenizer_config.json'
 
 export async function readTokenizerFiles(directory: ModelDirectory, raw: Config): Promise<TokenizerFiles> {
   const tokenizerJson = await directory.json(tokenizerFile)
-  const tokenizerConfig = await directory.json(tokenizerConfigFile)
+  const stated = await directory.json(tokenizerConfigFile)
+  // One that says nothing counts as none.
+  const tokenizerConfig = stated && Object.keys(stated).length > 0 ? stated : undefined
   const added = addedTokens(tokenizerJson?.added_tokens, directory)
   return { directory, raw, tokenizerJson, tokenizerConfig, added }
 }

@@ -8,6 +8,7 @@ import type { Config } from '../family.js'
 import { type TokenizerFiles, tokenizerFile, tokenText } from './files.js'
 import { splitNames } from './from-gguf/splits.js'
 import type { TextCodec } from './library.js'
+import { libraryClass } from './library-classes.js'
 import { preTokenizerNames, probeText } from './pre-tokenizer-names.js'
 
 /** Fails where llama.cpp does not know the name. */
@@ -37,41 +38,13 @@ export async function preTokenizerOf(
   })
 }
 
-/** Classes that put their own tokens around a text, whatever tokenizer.json says. */
-const ownEnds: Readonly<
-  Record<string, { readonly bos: boolean; readonly defaults: readonly [bos: string, eos: string] }>
-> = {
-  Llama: { bos: true, defaults: ['<s>', '</s>'] },
-  CodeLlama: { bos: true, defaults: ['<s>', '</s>'] },
-  Cohere: { bos: true, defaults: ['<BOS_TOKEN>', '<|END_OF_TURN_TOKEN|>'] },
-  Gemma: { bos: true, defaults: ['<bos>', '<eos>'] },
-  GPTNeoX: { bos: false, defaults: ['<|endoftext|>', '<|endoftext|>'] },
-}
-
-/** The class that reads the tokenizer where no file names one. */
-const classOfType: Readonly<Record<string, string>> = {
-  llama: 'Llama',
-  mistral: 'Llama',
-  mixtral: 'Llama',
-  gemma: 'Gemma',
-  gemma2: 'Gemma',
-  gemma3: 'Gemma',
-  gemma3_text: 'Gemma',
-  cohere: 'Cohere',
-  cohere2: 'Cohere',
-  gpt_neox: 'GPTNeoX',
-}
-
 function probe(
   files: TokenizerFiles,
   codec: TextCodec,
   idOf: (token: string) => number | undefined,
 ): readonly number[] {
   const config: Config = files.tokenizerConfig ?? {}
-  const stated = config.tokenizer_class ?? files.raw.tokenizer_class
-  const name =
-    typeof stated === 'string' ? stated.replace(/Tokenizer(Fast)?$/, '') : classOfType[String(files.raw.model_type)]
-  const ends = name !== undefined && Object.hasOwn(ownEnds, name) ? ownEnds[name] : undefined
+  const { ends } = libraryClass(files)
   if (!ends) return codec.encode(probeText, true)
   const end = (kind: 'bos' | 'eos', otherwise: boolean, text: string): readonly number[] => {
     const isAdded = typeof config[`add_${kind}_token`] === 'boolean' ? config[`add_${kind}_token`] === true : otherwise

@@ -1,8 +1,7 @@
 // Old tokenizers are a vocabulary and a list of merges in files of their own. The same, as tokenizer.json would say it.
 
-import { isObject } from '../facts.js'
 import type { Config } from '../family.js'
-import { isId, type TokenizerFiles, tokenText } from './files.js'
+import { type TokenizerFiles, tokenText } from './files.js'
 
 /** Undefined where the files are not there. */
 export async function synthesizedTokenizer(files: TokenizerFiles): Promise<Config | undefined> {
@@ -21,7 +20,7 @@ async function byteLevelBpe({ directory, tokenizerConfig }: TokenizerFiles): Pro
     use_regex: true,
   }
   return {
-    added_tokens: addedTokens(tokenizerConfig, vocab, ['bos', 'eos', 'unk', 'pad'], '<|endoftext|>'),
+    added_tokens: [],
     normalizer: null,
     pre_tokenizer: byteLevel,
     post_processor: { ...byteLevel, add_prefix_space: true, trim_offsets: false },
@@ -41,7 +40,7 @@ async function wordPiece({ directory, tokenizerConfig: config }: TokenizerFiles)
   const special = (id: string, type_id: number): Config => ({ SpecialToken: { id, type_id } })
   const sequence = (id: string, type_id: number): Config => ({ Sequence: { id, type_id } })
   return {
-    added_tokens: addedTokens(config, vocab, ['pad', 'unk', 'cls', 'sep', 'mask']),
+    added_tokens: [],
     normalizer: {
       type: 'BertNormalizer',
       clean_text: true,
@@ -65,23 +64,4 @@ async function wordPiece({ directory, tokenizerConfig: config }: TokenizerFiles)
       max_input_chars_per_word: 100,
     },
   }
-}
-
-/** The special tokens, as far as the vocabulary has them. */
-function addedTokens(
-  config: Config | undefined,
-  vocab: Config,
-  kinds: readonly string[],
-  otherwise?: string,
-): Config[] {
-  const contents = kinds.map((kind) => {
-    const stated = config?.[`${kind}_token`]
-    if (stated !== undefined) return tokenText(stated)
-    return otherwise ?? `[${kind.toUpperCase()}]`
-  })
-  const listed = isObject(config?.added_tokens_decoder) ? config.added_tokens_decoder : {}
-  const more = Object.values(listed).map(tokenText)
-  return [...new Set([...contents, ...more])]
-    .flatMap((content) => (content !== undefined && isId(vocab[content]) ? [{ id: vocab[content], content }] : []))
-    .map((token) => ({ ...token, single_word: false, lstrip: false, rstrip: false, normalized: false, special: true }))
 }

@@ -1,5 +1,6 @@
 // Which tokens have a special meaning, whether they are added to every text, the chat template, and what is done to a text beforehand. They
 // are stated in several files, which contradict each other at times; the order in which they are believed is that of llama.cpp's converter.
+import { templateFolder } from '../../content/companions.js'
 import { listOf, text } from '../../model/index.js'
 import { isObject } from '../facts.js'
 import type { Config } from '../family.js'
@@ -199,12 +200,22 @@ function specialIds(
 
 async function chatTemplate(config: Config, directory: TokenizerFiles['directory']): Promise<unknown> {
   if ('chat_template' in config) return config.chat_template
-  const jinja = await directory.text('chat_template.jinja')
-  return jinja ?? (await directory.json('chat_template.json'))?.chat_template
+  const main = await templateIn(directory, 'chat_template.jinja')
+  if (main === undefined) return (await directory.json('chat_template.json'))?.chat_template
+  const more = directory.filesIn(templateFolder).filter((path) => path.endsWith('.jinja'))
+  if (more.length === 0) return main
+  const named = more.map(async (path) => ({
+    name: path.slice(templateFolder.length + 1, -'.jinja'.length),
+    template: await templateIn(directory, path),
+  }))
+  return [{ name: 'default', template: main }, ...(await Promise.all(named))]
 }
 
+const templateIn = async (directory: TokenizerFiles['directory'], path: string): Promise<string | undefined> =>
+  (await directory.text(path))?.replace(/\r\n?/g, '\n')
+
 function templateEntries(template: unknown): Entry[] {
-  if (typeof template === 'string') return template === '' ? [] : [['tokenizer.chat_template', text(template)]]
+  if (typeof template === 'string') return templateEntry('tokenizer.chat_template', template)
   if (!Array.isArray(template)) return []
   const named = template.flatMap((each) => {
     const name = isObject(each) && typeof each.name === 'string' ? each.name.replace(/[^A-Za-z0-9]/g, '_') : ''
@@ -214,11 +225,13 @@ function templateEntries(template: unknown): Entry[] {
   const main = named.findLast(({ name }) => name === 'default')
   const names = [...new Set(others.map(({ name }) => name))]
   return [
-    ...others.map((each): Entry => [`tokenizer.chat_template.${each.name}`, text(each.template)]),
+    ...others.flatMap(({ name, template }) => templateEntry(`tokenizer.chat_template.${name}`, template)),
     ...(names.length > 0 ? [['tokenizer.chat_templates', listOf('str', names.map(text))] as Entry] : []),
-    ...(main ? [['tokenizer.chat_template', text(main.template)] as Entry] : []),
+    ...(main ? templateEntry('tokenizer.chat_template', main.template) : []),
   ]
 }
+
+const templateEntry = (key: string, template: string): Entry[] => (template === '' ? [] : [[key, text(template)]])
 
 /** Lower case and accents, wherever a normalizer deals with them. */
 function normalizerEntries(normalizer: unknown): Entry[] {
