@@ -41,30 +41,35 @@ export function linkSuite(browser: () => Browser): void {
   it.each(links)('%s', async (hash, sign, says) => {
     const { page, assertClean } = opened
     await show(page, hash, sign)
-    const first = await shownOf(page)
+    const first = await shownOf(page, says.split(' '))
     for (const word of says.split(' ')) expect(first).toContain(word)
     expect(await page.title()).toMatch(/ · tare$/)
     await page.reload()
     await page.waitForSelector(sign)
-    expect(await shownOf(page)).toBe(first)
+    expect(await shownOf(page, [first])).toBe(first)
     expect(decodeURIComponent(new URL(page.url()).hash)).toBe(hash)
     assertClean()
   })
 }
 
-/** What people chose and where they are: fields, titles, marked places. */
-const shownOf = (page: Page): Promise<string> =>
+/** What people chose and where they are: fields, titles, marked places; once all of the words are there, or after a while without them. */
+async function shownOf(page: Page, words: readonly string[]): Promise<string> {
+  let shown = ''
+  for (let i = 0; i < 50; i++) {
+    shown = await readPage(page)
+    if (words.every((word) => shown.includes(word))) break
+    await page.waitForTimeout(100)
+  }
+  return shown
+}
+
+const readPage = (page: Page): Promise<string> =>
   page.evaluate(() => {
     const fields = [...document.querySelectorAll<HTMLInputElement | HTMLSelectElement>('main input, main select')]
-    const values = fields.map((field) =>
-      field.type === 'checkbox' && !(field as HTMLInputElement).checked ? 'off' : field.value,
-    )
-    const marked = [
-      ...document.querySelectorAll(
-        'main h1, main .pair h2, main .verdict, main .zoom, main [aria-sort], main .crop-maps .part',
-      ),
-    ]
-    return [...values, ...marked.map(({ textContent }) => textContent), document.querySelector('.byte.at')?.id].join(
-      '\n',
-    )
+    const isOff = (field: Element): boolean => field.matches('[type=checkbox]:not(:checked)')
+    const values = fields.map((field) => (isOff(field) ? 'off' : field.value))
+    const places =
+      'main h1, main .pair h2, main .verdict, main .zoom, main [aria-sort], main .crop-maps .part, main .rows .row:first-child .name'
+    const marked = [...document.querySelectorAll(places)].map(({ textContent }) => textContent)
+    return [...values, ...marked, document.querySelector('.byte.at')?.id].join('\n')
   })

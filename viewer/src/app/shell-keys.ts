@@ -34,7 +34,7 @@ export function addShellKeys(): void {
   addKeys('Everywhere', [
     { keys: ['?'], title: 'Show all keys', run: showHelp },
     { keys: ['/'], title: 'Search', run: focusSearch },
-    { keys: screens.map(({ key }) => key), shown: '1–9', title: 'Show a section', run: showScreen },
+    { keys: screens.map(({ key }) => key), shown: `1–${screens.length}`, title: 'Show a section', run: showScreen },
     { keys: ['m'], title: 'Show the next model', run: showNextModel },
     { keys: ['o'], title: 'Open another model', run: () => go({ screen: 'drop', query: {} }) },
     { keys: ['t'], title: 'Light, dark or as the system', run: nextTheme },

@@ -33,7 +33,8 @@ export function Shell() {
         <nav aria-label="Sections">{model && isThere(model) && <Sections model={model} />}</nav>
         <div class="tools">
           <button type="button" class="quiet" title={`Colours: ${theme.value} (t)`} onClick={nextTheme}>
-            {{ system: 'Auto', light: 'Light', dark: 'Dark' }[theme.value]}
+            <span class="where-wide">Colours: </span>
+            {{ system: 'auto', light: 'light', dark: 'dark' }[theme.value]}
           </button>
           <button type="button" class="quiet" title="Keys (?)" onClick={showHelp}>
             Keys

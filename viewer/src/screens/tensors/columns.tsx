@@ -39,7 +39,7 @@ function oddities({ figures }: TableRow): string {
   return [
     nan > 0 && `${nan} NaN`,
     infinite > 0 && `${infinite} ∞`,
-    zero > 0 && `${Number(((100 * zero) / count).toPrecision(2))} % 0`,
+    zero > 0 && `${Number(((100 * zero) / count).toPrecision(2))} % zeros`,
   ]
     .filter(Boolean)
     .join(' · ')

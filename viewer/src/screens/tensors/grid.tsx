@@ -16,7 +16,7 @@ import { type GridActions, gridKeys } from './grid-keys.js'
 import { Row } from './row.js'
 import { toggleSelected } from './selection.js'
 
-/** On telephones a row has two lines for its name, and room for a finger. */
+/** On telephones a row has some lines for its name, and room for a finger. */
 const heightFor = (width: number): number => (width <= 560 ? 48 : 30)
 /** Rows are asked for in steps, so that scrolling by a row asks for nothing. */
 const step = 64
