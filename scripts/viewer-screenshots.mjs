@@ -91,6 +91,11 @@ async function picture(name, colorScheme, width, path) {
   const [, hash, sign] = screens.find(([id]) => id === name)
   const page = await openPage(colorScheme, width)
   await show(page, hash, sign)
+  // A value that is pointed at says what it is made of.
+  if (name === 'tensor') {
+    await page.mouse.move(420, 500)
+    await page.waitForTimeout(500)
+  }
   await page.screenshot({ path })
   await page.context().close()
 }

@@ -32,8 +32,8 @@ export function Shell() {
         <ModelChoice />
         <nav aria-label="Sections">{model && isThere(model) && <Sections model={model} />}</nav>
         <div class="tools">
-          <button type="button" class="quiet" title={`Colours: ${theme.value} (t)`} onClick={nextTheme}>
-            <span class="where-wide">Colours: </span>
+          <button type="button" class="quiet" title={`Theme: ${theme.value} (t)`} onClick={nextTheme}>
+            <span class="where-wide">Theme: </span>
             {{ system: 'auto', light: 'light', dark: 'dark' }[theme.value]}
           </button>
           <button type="button" class="quiet" title="Keys (?)" onClick={showHelp}>
