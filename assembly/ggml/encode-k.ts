@@ -1,9 +1,9 @@
 // The K types: a scale, and in some types a minimum, is fitted to every sub-block and rounded to the few bits that the block has for it; then
 // every value is rounded to the nearest code under the scale that a reader will see.
-import { fitScaleAndMin, min, scale } from './fit-range'
+import { error, fitScaleAndMin, min, scale } from './fit-range'
 import { putFactors, putSigned } from './fit-signed'
 import { chooseSteps, largestOf, putStep } from './fit-steps'
-import { codes, minSteps, mins, scaleSteps, scales, signedSteps, values } from './memory-map'
+import { codes, fitErrors, minSteps, mins, scaleSteps, scales, signedSteps, values } from './memory-map'
 import { roundCodes } from './rounding'
 import { widenBlock } from './scratch'
 
@@ -36,6 +36,7 @@ function encodeSubBlocks(source: usize, target: usize, limit: i32, start: f64, l
     fitScaleAndMin(at, at + 256, <f64>limit, start, 0.1, last)
     store<f64>(scales + (sub << 3), scale)
     store<f64>(mins + (sub << 3), min)
+    store<f64>(fitErrors + (sub << 3), error)
   }
   const d = putStep(target, largestOf(scales, 8) / 63)
   const dmin = putStep(target + 2, largestOf(mins, 8) / 63)
@@ -89,6 +90,7 @@ export function encodeQ2_K(source: usize, target: usize, blocks: i32): void {
       fitScaleAndMin(values + (sub << 7), values + (sub << 7) + 128, 3, -0.5, 0.2, 7)
       store<f64>(scales + (sub << 3), scale)
       store<f64>(mins + (sub << 3), min)
+      store<f64>(fitErrors + (sub << 3), error)
     }
     const d = putStep(target + 80, largestOf(scales, 16) / 15)
     const dmin = putStep(target + 82, largestOf(mins, 16) / 15)

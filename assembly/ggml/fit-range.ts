@@ -7,12 +7,15 @@ import { both, toShifted } from './scratch'
 /** The result of `fitScaleAndMin`. */
 export let scale: f64 = 0
 export let min: f64 = 0
+/** The squared error that remains, and a little for what rounding always leaves. */
+export let error: f64 = 0
 
 /** Of the sub-block: its range, extended down to zero; the number of its values, and their sum. */
 let low: f64 = 0
 let high: f64 = 0
 let count: f64 = 0
 let sumX: f64 = 0
+let sumXX: f64 = 0
 /** Of a trial. */
 let sumL: f64 = 0
 let sumLL: f64 = 0
@@ -25,6 +28,7 @@ export function fitScaleAndMin(values: usize, end: usize, limit: f64, start: f64
   findSums(values, end)
   scale = 0
   min = -low
+  error = sumXX * 1e-7
   if (!(high > low)) return
   scale = (high - low) / limit
   for (let at = values; at < end; at += 16) {
@@ -34,19 +38,21 @@ export function fitScaleAndMin(values: usize, end: usize, limit: f64, start: f64
     store<f64>(factors + ((<usize>trial) << 3), (limit + start + step * <f64>trial) / (high - low))
   }
   let bestGain: f64 = -Infinity
+  let needed = bestGain
   for (let trial: i32 = 0; trial < last; trial += 4) {
     tryFour(values, end, limit, (<usize>trial) << 3)
     for (let at: usize = 0; at < 32; at += 8) {
       const found = load<f64>(gains + at)
-      if (found <= bestGain) continue
+      if (found <= needed) continue
       bestGain = found
+      needed = bestGain + abs(bestGain) * 1e-9
       scale = load<f64>(triedScales + at)
       min = -load<f64>(triedOffsets + at)
     }
   }
   if ((last & 3) === 0) {
     tryOne(values, end, limit, load<f64>(factors + ((<usize>last) << 3)), low)
-    if (solve() && !(gain <= bestGain)) {
+    if (solve() && !(gain <= needed)) {
       bestGain = gain
       scale = triedScale
       min = -triedOffset
@@ -59,11 +65,12 @@ export function fitScaleAndMin(values: usize, end: usize, limit: f64, start: f64
     const bottom = factor * (low + min) + 0.5
     if (top < 2147483647 && bottom > -2147483648) tryOne(values, end, limit, factor, -min)
     else tryFar(values, end, limit, factor, -min)
-    if (!solve() || gain <= bestGain + abs(bestGain) * 1e-9) return
+    if (!solve() || gain <= bestGain + abs(bestGain) * 1e-9) break
     bestGain = gain
     scale = triedScale
     min = -triedOffset
   }
+  error += max<f64>(0, sumXX - bestGain)
 }
 
 /** The range and the sums that do not depend on codes. */
@@ -71,12 +78,16 @@ function findSums(values: usize, end: usize): void {
   let lows = f64x2.splat(0)
   let highs = v128.load64_splat(values)
   sumX = 0
+  sumXX = 0
   for (let at = values; at < end; at += 16) {
     const value = v128.load(at)
+    const squared = f64x2.mul(value, value)
     lows = f64x2.pmin(lows, value)
     highs = f64x2.pmax(highs, value)
     sumX += f64x2.extract_lane(value, 0)
     sumX += f64x2.extract_lane(value, 1)
+    sumXX += f64x2.extract_lane(squared, 0)
+    sumXX += f64x2.extract_lane(squared, 1)
   }
   count = <f64>(<i32>((end - values) >> 3))
   low = f64x2.extract_lane(f64x2.pmin(lows, i64x2.shuffle(lows, lows, 1, 0)), 0)
@@ -151,13 +162,13 @@ function tryFar(values: usize, end: usize, limit: f64, factor: f64, low: f64): v
   }
 }
 
-/** The best scale and offset for the codes of a trial. False when these do not determine them. */
+/** The best scale and offset for the codes of a trial. False when these determine neither. */
 function solve(): bool {
   const determinant = count * sumLL - sumL * sumL
-  if (!(determinant > 0)) return false
   triedScale = (count * sumXL - sumX * sumL) / determinant
   triedOffset = (sumLL * sumX - sumL * sumXL) / determinant
-  if (triedOffset > 0) {
+  // Codes that are all the same determine one of the two.
+  if (!(determinant > 0) || triedOffset > 0) {
     triedOffset = 0
     triedScale = sumXL / sumLL
   }
@@ -173,12 +184,13 @@ function solveTwo(l: v128, ll: v128, xl: v128, at: usize): void {
   const determinant = f64x2.sub(f64x2.mul(w, ll), f64x2.mul(l, l))
   let steps = f64x2.div(f64x2.sub(f64x2.mul(w, xl), f64x2.mul(x, l)), determinant)
   let offset = f64x2.div(f64x2.sub(f64x2.mul(ll, x), f64x2.mul(l, xl)), determinant)
-  const isAbove = f64x2.gt(offset, zero)
+  const isOne = v128.not(f64x2.gt(determinant, zero))
+  const isAbove = v128.or(isOne, f64x2.gt(offset, zero))
   if (v128.any_true(isAbove)) {
     offset = v128.andnot(offset, isAbove)
     steps = v128.bitselect(f64x2.div(xl, ll), steps, isAbove)
   }
-  const isGood = v128.and(f64x2.gt(determinant, zero), f64x2.gt(steps, zero))
+  const isGood = f64x2.gt(steps, zero)
   const found = f64x2.add(f64x2.mul(steps, xl), f64x2.mul(offset, x))
   v128.store(triedScales + at, steps)
   v128.store(triedOffsets + at, offset)

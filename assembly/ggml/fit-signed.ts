@@ -46,7 +46,7 @@ function fitScale(source: usize, limit: f32, trials: usize): f32 {
     tryEight(at, limit)
     for (let i: usize = 0; i < 32; i += 4) {
       const gain = load<f32>(errors + i)
-      if (!(gain > bestGain)) continue
+      if (!(gain > bestGain * <f32>1.000001)) continue
       bestGain = gain
       best = load<f32>(errors + i, 32)
     }

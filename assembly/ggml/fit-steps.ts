@@ -1,6 +1,6 @@
 // Scales and minimums as whole steps of a number that the block stores as f16.
 import { f16At, putF16 } from './lanes'
-import { errors, minSteps, mins, scaleSteps, scales } from './memory-map'
+import { errors, fitErrors, minSteps, mins, scaleSteps, scales } from './memory-map'
 import { roundHalvesUp, toInt32 } from './rounding'
 import { both } from './scratch'
 
@@ -23,7 +23,7 @@ function stepsOf(value: f64, step: f64, limit: i32): i32 {
   return steps < <f64>limit ? <i32>steps : limit
 }
 
-/** The steps with the least error among the nearest and their neighbours. */
+/** The steps with the least error among the nearest and their neighbours; where steps are coarse for a sub-block, among all scales. */
 export function chooseSteps(
   values: usize,
   end: usize,
@@ -38,6 +38,26 @@ export function chooseSteps(
   store<u8>(scaleSteps + sub, scale)
   store<u8>(minSteps + sub, min)
   if (d === 0) return
+  let error = chooseAround(values, end, sub, d, dmin, scale, min, stepLimit, codeLimit, Infinity)
+  if (!(error > 2 * load<f64>(fitErrors + (sub << 3)))) return
+  for (let near = 1; near <= stepLimit; near += 4) {
+    error = chooseAround(values, end, sub, d, dmin, near, min, stepLimit, codeLimit, error)
+  }
+}
+
+/** Takes the steps around these if they have less error than there was before; returns the error. */
+function chooseAround(
+  values: usize,
+  end: usize,
+  sub: usize,
+  d: f64,
+  dmin: f64,
+  scale: i32,
+  min: i32,
+  stepLimit: i32,
+  codeLimit: i32,
+  before: f64,
+): f64 {
   const lowest = max(0, min - 1)
   const highest = dmin === 0 ? 0 : min + 1 < stepLimit ? min + 1 : stepLimit
   // The smallest scale that is not zero gives the largest codes.
@@ -52,7 +72,7 @@ export function chooseSteps(
     if (isFar) findFarErrors(values, end, scaleA, scaleB, shift, codeLimit, found)
     else findErrors(values, end, scaleA, scaleB, factorA, factorB, f64x2.splat(shift), <f64>codeLimit, found)
   }
-  let minError: f64 = Infinity
+  let minError = before
   for (let a = scale === 0 ? 1 : 0; a < 4 && scale - 1 + a <= stepLimit; a++) {
     for (let b = lowest; b <= highest; b++) {
       const error = load<f64>(errors + ((<usize>(b - lowest)) << 5) + ((<usize>a) << 3))
@@ -62,6 +82,7 @@ export function chooseSteps(
       store<u8>(minSteps + sub, b)
     }
   }
+  return minError
 }
 
 function largestMagnitude(values: usize, end: usize): f64 {

@@ -58,6 +58,8 @@ export const ggmlMap = {
   levelWeights: 31 * page + 8192,
   levelSums: 31 * page + 8320,
   levelScales: 31 * page + 8448,
+  /** What the fits of 16 sub-blocks leave, as f64. */
+  fitErrors: 31 * page + 8512,
   // IQ1 to IQ3. Of the sub-block being fitted, 32 f32 each: magnitudes, weights, their roots, and weights times magnitudes.
   latticeValues: 30 * page,
   latticeWeights: 30 * page + 128,

@@ -21,7 +21,9 @@ const scales = new Float64Array(16)
 const mins = new Float64Array(16)
 const scaleSteps = new Uint8Array(16)
 const minSteps = new Uint8Array(16)
-const fitted = { scale: 0, min: 0 }
+/** What the fits leave, before scales and minimums are rounded. */
+const fitErrors = new Float64Array(16)
+const fitted = { scale: 0, min: 0, error: 0 }
 
 /** Codes of one sub-block: the nearest to (value + min) / scale in [0, limit]. With a scale of zero every code means the same. */
 function roundCodes(
@@ -55,6 +57,7 @@ export function encodeQ2_K(source: Float32Array, target: Uint8Array, blocks: num
       fitScaleAndMin(source, from + 16 * sub, 16, q2Trials, fitted)
       scales[sub] = fitted.scale
       mins[sub] = fitted.min
+      fitErrors[sub] = fitted.error
     }
     const d = putStep(target, at + q2D, scales, 16, 15)
     const dmin = putStep(target, at + q2Min, mins, 16, 15)
@@ -77,7 +80,10 @@ function putStep(target: Uint8Array, at: number, values: Float64Array, count: nu
 const stepsOf = (value: number, step: number, limit: number): number =>
   step > 0 && value > 0 ? Math.min(limit, Math.round(value / step)) : 0
 
-/** The nearest steps and their neighbours: a scale that is slightly too small clips the largest values, so the nearest is not always the best. */
+/**
+ * The nearest steps and their neighbours: a scale that is slightly too small clips the largest values, so the nearest is not always the best.
+ * Where steps are coarse for a sub-block, since another one has far larger values, all scales are tried.
+ */
 function chooseSteps(
   source: Float32Array,
   from: number,
@@ -93,7 +99,28 @@ function chooseSteps(
   scaleSteps[sub] = scale
   minSteps[sub] = min
   if (d === 0) return
-  let minError = Number.POSITIVE_INFINITY
+  const around = (near: number, error: number): number =>
+    chooseAround(source, from, count, sub, d, dmin, near, min, stepLimit, codeLimit, error)
+  let error = around(scale, Number.POSITIVE_INFINITY)
+  if (!(error > 2 * fitErrors[sub]!)) return
+  for (let near = 1; near <= stepLimit; near += 4) error = around(near, error)
+}
+
+/** Takes the steps around these if they have less error than there was before; returns the error. */
+function chooseAround(
+  source: Float32Array,
+  from: number,
+  count: number,
+  sub: number,
+  d: number,
+  dmin: number,
+  scale: number,
+  min: number,
+  stepLimit: number,
+  codeLimit: number,
+  before: number,
+): number {
+  let minError = before
   for (let a = Math.max(0, scale - 1); a <= Math.min(stepLimit, scale + 2); a++) {
     for (let b = Math.max(0, min - 1); b <= Math.min(dmin === 0 ? 0 : stepLimit, min + 1); b++) {
       const error = errorOf(source, from, count, d * a, dmin * b, codeLimit)
@@ -103,6 +130,7 @@ function chooseSteps(
       minSteps[sub] = b
     }
   }
+  return minError
 }
 
 /** Q4_K and Q5_K. */
@@ -117,6 +145,7 @@ function encodeScaleAndMin(layout: typeof layouts.q4_k | typeof layouts.q5_k, tr
         fitScaleAndMin(source, from + 32 * sub, 32, trials, fitted)
         scales[sub] = fitted.scale
         mins[sub] = fitted.min
+        fitErrors[sub] = fitted.error
       }
       const d = putStep(target, at, scales, 8, 63)
       const dmin = putStep(target, at + 2, mins, 8, 63)

@@ -27,6 +27,9 @@ export function signedTrials(limit: number, count: number, step: number): Signed
 export const signedSteps = new Int16Array(16)
 export const signedCodes = new Uint8Array(256)
 
+/** Gains that are closer than this differ in rounding errors only; sub-blocks of a kind are to get the same scale. */
+const margin = fround(1.000001)
+
 const scales = new Float32Array(16)
 /** A sub-block, divided. */
 const parts = new Float32Array(16)
@@ -84,7 +87,7 @@ function fitScale(source: Float32Array, from: number, { limit, factors }: Signed
     // The error is the sum of squares less the gain.
     const scale = fround(sumXL / sumLL)
     const gain = fround(scale * sumXL)
-    if (!(gain > bestGain)) continue
+    if (!(gain > fround(bestGain * margin))) continue
     bestGain = gain
     best = scale
   }

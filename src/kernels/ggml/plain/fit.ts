@@ -7,6 +7,8 @@ export interface ScaleAndMin {
   scale: number
   /** What is subtracted: never negative. */
   min: number
+  /** The squared error that remains, and a little for what rounding always leaves. */
+  error: number
 }
 
 /** How the scales to try are laid out: from `limit + start` steps over the range on, `step` apart. `count` is the number of the last one. */
@@ -16,6 +18,9 @@ export interface Trials {
   readonly step: number
   readonly count: number
 }
+
+/** Of the sum of squares. */
+const rounding = 1e-7
 
 const sums = { x: 0, gain: 0, scale: 0, offset: 0 }
 
@@ -30,35 +35,42 @@ export function fitScaleAndMin(
   let low = 0
   let high = values[from]!
   sums.x = 0
+  let sumXX = 0
   for (let i = 0; i < count; i++) {
     const value = values[from + i]!
     if (value < low) low = value
     if (value > high) high = value
     sums.x += value
+    sumXX += value * value
   }
   result.scale = 0
   result.min = -low
+  result.error = sumXX * rounding
   if (!(high > low)) return
   result.scale = (high - low) / trials.limit
   let bestGain = Number.NEGATIVE_INFINITY
+  // Trials that differ in rounding errors only count as equal, so that sub-blocks of a kind get the same scale.
+  let needed = bestGain
   for (let trial = 0; trial <= trials.count; trial++) {
     const factor = (trials.limit + trials.start + trials.step * trial) / (high - low)
-    if (!tryCodes(values, from, count, trials.limit, factor, low) || sums.gain <= bestGain) continue
+    if (!tryCodes(values, from, count, trials.limit, factor, low) || sums.gain <= needed) continue
     bestGain = sums.gain
+    needed = bestGain + Math.abs(bestGain) * 1e-9
     result.scale = sums.scale
     result.min = -sums.offset
   }
   // Better codes for the scale and minimum found, better scale and minimum for these, until nothing improves.
   for (let round = 0; round < 4; round++) {
-    if (!tryCodes(values, from, count, trials.limit, 1 / result.scale, -result.min)) return
-    if (sums.gain <= bestGain + Math.abs(bestGain) * 1e-9) return
+    if (!tryCodes(values, from, count, trials.limit, 1 / result.scale, -result.min)) break
+    if (sums.gain <= bestGain + Math.abs(bestGain) * 1e-9) break
     bestGain = sums.gain
     result.scale = sums.scale
     result.min = -sums.offset
   }
+  result.error += Math.max(0, sumXX - bestGain)
 }
 
-/** Rounds (value - low) * factor to codes and solves for the best scale and offset. False when these codes do not determine them. */
+/** Rounds (value - low) * factor to codes and solves for the best scale and offset. False when these codes determine neither. */
 function tryCodes(
   values: Float32Array,
   from: number,
@@ -80,10 +92,10 @@ function tryCodes(
     sumXL += code * value
   }
   const determinant = count * sumLL - sumL * sumL
-  if (!(determinant > 0)) return false
   sums.scale = (count * sumXL - sums.x * sumL) / determinant
   sums.offset = (sumLL * sums.x - sumL * sumXL) / determinant
-  if (sums.offset > 0) {
+  // Codes that are all the same determine one of the two.
+  if (!(determinant > 0) || sums.offset > 0) {
     sums.offset = 0
     sums.scale = sumXL / sumLL
   }
