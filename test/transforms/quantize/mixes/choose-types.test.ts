@@ -89,3 +89,35 @@ describe.skipIf(models.length === 0)('the types that llama-quantize gives', () =
     }
   })
 })
+
+describe('the layers that rules count with', () => {
+  const layersOf = (metadata: Record<string, string | number>): number | undefined =>
+    modelFacts(new Map(Object.entries(metadata).map(([key, value]) => [key, metaValue(value)])))?.layers
+
+  it.each([
+    ['llama', {}, 12],
+    ['nanbeige', { 'nanbeige.num_loops': 2 }, 24],
+    ['nanbeige', {}, 12],
+    ['graniteswitch', {}, 13],
+  ])('of %s with %j are %i', (architecture, more, layers) => {
+    expect(layersOf({ 'general.architecture': architecture, [`${architecture}.block_count`]: 12, ...more })).toBe(
+      layers,
+    )
+  })
+
+  it('are none in an image encoder, and without a count there are no rules', () => {
+    expect(layersOf({ 'general.architecture': 'clip', 'clip.vision.block_count': 24 })).toBe(0)
+    expect(layersOf({ 'general.architecture': 'llama' })).toBeUndefined()
+    const fileType = mixOf('q4_k_m')!
+    const facts = modelFacts(new Map([['general.architecture', metaValue('clip')]]))!
+    const tensors = [
+      'v.blk.0.ffn_down.weight',
+      'v.blk.0.ffn_up.weight',
+      'v.patch_embd.weight',
+      'v.position_embd.weight',
+    ]
+    const named = tensors.map((name) => ({ name, shape: [32, 256] }))
+    const types = chooseTypes(named, { fileType, facts, hasImatrix: false }).map(({ type }) => type)
+    expect(types).toEqual(['q6_k', 'q4_k', undefined, undefined])
+  })
+})
