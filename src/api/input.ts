@@ -5,7 +5,7 @@ import type { S3Options } from '../remote/s3/client.js'
 import { currentHost, type OpenRequest, requireHost } from './host.js'
 
 /**
- * Where a model is: an http(s), s3 or hf address, a Blob or File, bytes in memory, or a source of your own. In `tare/node` a string can also be the
+ * Where a model is: an http(s), s3, gs or hf address, a Blob or File, bytes in memory, or a source of your own. In `tare/node` a string can also be the
  * path of a file or of a directory that holds one model, and a URL can be a `file:` address.
  */
 export type ModelInput = string | URL | Blob | Uint8Array | ArrayBuffer | ByteSource
@@ -34,7 +34,7 @@ export async function openSource(input: ModelInput, options: InputOptions = {}):
     if (input.protocol === 'file:') return requireHost(input.href).openPath(input.href, options)
     failWith(usageCodes.option, {
       file: input.href,
-      message: 'only http, https, s3, hf and file addresses can be opened',
+      message: 'only http, https, s3, gs, hf and file addresses can be opened',
     })
   }
   if (input instanceof Blob) {

@@ -150,7 +150,7 @@ function buildProgram(version: string, table: readonly Verb[], console: Console,
     .usage('VERB [options] INPUT...')
     .description(
       'Opens the containers that model weights travel in: shows, checks, hashes and converts them.\n\n' +
-        'An INPUT is a path, a directory that holds one model, an http, s3 or hf address, or - for standard input.',
+        'An INPUT is a path, a directory that holds one model, an http, s3, gs or hf address, or - for standard input.',
     )
     .option('-v, --version', 'print the version; with --verbose also what it runs on')
     .helpOption('-h, --help', 'show this help')

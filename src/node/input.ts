@@ -48,7 +48,7 @@ const azureAdvice =
   'use the https address of the blob with a shared access signature: https://ACCOUNT.blob.core.windows.net/CONTAINER/BLOB?sv=…; one for the whole container (az storage container generate-sas --permissions r) opens the files beside it, too'
 
 /** Azure signs requests in another way, but addresses can be made that are signed already. */
-function refuseOtherAddresses(input: string): void {
+export function refuseOtherAddresses(input: string): void {
   const scheme = /^(az|abfss?|wasbs?|adl|ftps?|sftp|scp|ssh):\/\//i.exec(input)?.[1]?.toLowerCase()
   if (scheme === undefined) return
   const isAzure = /^(az|abfs|wasb|adl)/.test(scheme)

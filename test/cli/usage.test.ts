@@ -24,7 +24,7 @@ describe('help', () => {
     const { status, stdout, stderr } = await tare('--help')
     expect([status, stderr]).toEqual([0, ''])
     expect(stdout.replace(/\s+/g, ' ')).toContain(
-      'a directory that holds one model, an http, s3 or hf address, or - for',
+      'a directory that holds one model, an http, s3, gs or hf address, or - for',
     )
     for (const { name, summary } of verbs) expect(stdout.replace(/\s+/g, ' ')).toContain(`${name} ${summary}`)
   })

@@ -69,7 +69,7 @@ it('are shown without it, by every verb, and are not written to files', async ()
 it('of jobs are refused with what to use in their place', async () => {
   const [address] = addresses()
   const { status, stderr } = await tare('plan', address!, at('planned.gguf'), '-o', at('job.json'))
-  expect([status, stderr.includes('it holds a password or a signature'), existsSync(at('job.json'))]).toEqual([
+  expect([status, stderr.includes('the address holds a password or a signature'), existsSync(at('job.json'))]).toEqual([
     2,
     true,
     false,

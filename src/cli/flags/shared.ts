@@ -71,11 +71,11 @@ export const tableFlags = defineFlags({
 
 export const inputs = {
   name: '<input...>',
-  description: 'files, directories, addresses (http, s3, hf), or - for standard input',
+  description: 'files, directories, addresses (http, s3, gs, hf), or - for standard input',
 }
 export const input = {
   name: '<input>',
-  description: 'a file, a directory, an address (http, s3, hf), or - for standard input',
+  description: 'a file, a directory, an address (http, s3, gs, hf), or - for standard input',
 }
 
 export const tensors = defineFlag({

@@ -24,7 +24,6 @@ import { formatJob, parseJob } from '../../jobs/parse-job.js'
 import type { JobStore } from '../../jobs/store.js'
 import { shareOf, type Task } from '../../jobs/tasks.js'
 import { workOn } from '../../jobs/work.js'
-import { shownAddress } from '../../remote/shown-address.js'
 import type { WorkerPool } from '../../threads/index.js'
 import { withIoErrors } from '../files/io-error.js'
 import { type InputOptions, openInput } from '../input.js'
@@ -164,11 +163,7 @@ const runOptions = (options: JobRunOptions) => ({
 function everywhere(path: string): string {
   if (path === '-')
     failWith(usageCodes.option, { file: path, message: 'workers need a file or an address, and not a pipe' })
-  if (!isRemote(path)) return resolve(path)
-  if (shownAddress(path) === path) return path
-  const message =
-    'it holds a password or a signature, which everybody who reads the job would see; use an s3 or hf address, for which each worker has credentials of its own'
-  return failWith(usageCodes.option, { file: shownAddress(path), message })
+  return isRemote(path) ? path : resolve(path)
 }
 
 const isBareName = (path: string): boolean => basename(path) === path && path !== '.' && path !== '..'

@@ -234,9 +234,10 @@ describe('an upload to a bucket in another region, with the guarded fetch', () =
 describe('an address that cannot be written', () => {
   it.each([
     ['s3://models/model.safetensors', 'the input itself'],
-    ['https://example.org/x.gguf', 'a file or an s3 address can be written'],
-    ['hf://lab/tiny/x.gguf', 'a file or an s3 address can be written'],
+    ['https://example.org/x.gguf', 'a file, an s3 or a gs address can be written'],
+    ['hf://lab/tiny/x.gguf', 'a file, an s3 or a gs address can be written'],
     ['s3://none-such/x.gguf', 'NoSuchBucket'],
+    ['az://container/x.gguf', 'az addresses are not opened'],
   ])('%s', async (output, words) => {
     const to = ['--to', 'gguf', '--as-is']
     const { status, stderr } = await tare('convert', 's3://models/model.safetensors', '-o', output, ...to)

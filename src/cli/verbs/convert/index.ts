@@ -24,7 +24,7 @@ export const convert = defineVerb({
     {
       name: '<input...>',
       description:
-        'files, directories, addresses (http, s3, hf), or - for standard input; several inputs need a directory as output',
+        'files, directories, addresses (http, s3, gs, hf), or - for standard input; several inputs need a directory as output',
     },
   ],
   flags: {

@@ -8,7 +8,7 @@ export const fetch = defineVerb({
   summary: 'bring a model from a server, a store or the hub into a directory',
   description:
     'Fetches the files at an address, several at once, and compares them with the digests that the server states. An interrupted run is resumed when it is run again; files that are complete are not fetched again.',
-  arguments: [{ name: '<address>', description: 'an http, s3 or hf address: of a file, a folder or a repository' }],
+  arguments: [{ name: '<address>', description: 'an http, s3, gs or hf address: of a file, a folder or a repository' }],
   flags: {
     output: { short: 'o', value: '<directory>', description: 'the directory to bring the files to' },
     only: { value: '<glob>', description: 'only files whose path matches, such as "*.safetensors"', repeat: true },

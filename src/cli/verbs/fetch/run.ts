@@ -23,7 +23,8 @@ export default async function fetch(
 ): Promise<Status> {
   const [address = ''] = words
   const { output, dryRun = false } = options
-  if (!isRemote(address)) throw new UsageError(`${address} is not an address; fetch takes http, s3 and hf addresses`)
+  if (!isRemote(address))
+    throw new UsageError(`${address} is not an address; fetch takes http, s3, gs and hf addresses`)
   if (output === undefined && !dryRun) throw new UsageError('say where to with -o DIRECTORY')
   if (output !== undefined && isRemote(output)) throw new UsageError('fetch brings files to a directory here')
   try {

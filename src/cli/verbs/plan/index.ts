@@ -13,7 +13,7 @@ export const plan = defineVerb({
   description:
     'Writes a job file: plain JSON with the inputs as they are now, the options, and everything that depends on chance or on the values. `tare work` makes parts of the output from it, on any machine that sees the inputs and the output; `tare finish` completes it. Credentials are never in it.',
   arguments: [
-    { name: '<input>', description: 'a file, a directory or an address (http, s3, hf) that all machines can read' },
+    { name: '<input>', description: 'a file, a directory or an address (http, s3, gs, hf) that all machines can read' },
     { name: '<target>', description: 'the output: a file or directory that all machines can write, or an s3 address' },
   ],
   flags: {
