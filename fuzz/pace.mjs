@@ -4,6 +4,9 @@
 export const depths = { open: 0, verify: 1, all: 2 }
 /** Inputs with the same outcome that get every check, before some of them do. */
 const always = 2
+/** One in how many gets every check, or is verified. Most inputs are refused for a reason that thousands were refused for before. */
+const shares = { fresh: { all: 128, verify: 4 }, common: { all: 1024, verify: 32 } }
+const commonFrom = 1000
 const maxOutcomes = 1 << 16
 
 export class Pace {
@@ -16,12 +19,13 @@ export class Pace {
     this.#random = random
   }
 
-  depthOf(outcome) {
+  depthOf(outcome, isOpened = false) {
     const count = (this.#seen.get(outcome) ?? 0) + 1
     this.isNew = count === 1 && this.#seen.size < maxOutcomes
     if (count > 1 || this.isNew) this.#seen.set(outcome, count)
-    if (count <= always || this.#random.once(128)) return depths.all
-    return this.#random.once(4) ? depths.verify : depths.open
+    const { all, verify } = shares[isOpened || count < commonFrom ? 'fresh' : 'common']
+    if (count <= always || this.#random.once(all)) return depths.all
+    return this.#random.once(verify) ? depths.verify : depths.open
   }
 
   get outcomes() {

@@ -20,6 +20,7 @@ digests are tried as well.
   --seconds N     how long, for each (default 10)
   --inputs N      how many inputs at most, for each
   --seed N        repeats a run (default 1)
+  --rounds N      how many times over, with the next seed each time (default 1; 0: until it is stopped)
   --threads N     for each (default 1)
   --guide         look also at which code was reached, which takes time
   --fresh         leave out seeds that break a promise by themselves
@@ -34,10 +35,16 @@ Exit status: 0 every promise held, 1 one was broken, 2 wrong usage.
 const { values } = readArguments()
 const folder = values.out ?? fileURLToPath(new URL('findings', import.meta.url))
 let failures = 0
-for (const { id } of targets) {
-  if (values.target && !values.target.includes(id)) continue
+const rounds = Number(values.rounds ?? 1) || Number.POSITIVE_INFINITY
+for (let round = 0; round < rounds; round++)
+  for (const { id } of targets)
+    if (!values.target || values.target.includes(id)) failures += await run(id, Number(values.seed ?? 1) + round)
+process.exitCode = failures > 0 ? 1 : 0
+
+/** How many promises were broken. */
+async function run(id, seed) {
   const { broken, ...result } = await fuzz(id, {
-    seed: Number(values.seed ?? 1),
+    seed,
     seconds: Number(values.seconds ?? 10),
     ...(values.inputs && { maxInputs: Number(values.inputs) }),
     threads: Number(values.threads ?? 1),
@@ -47,10 +54,9 @@ for (const { id } of targets) {
   })
   const kept = []
   for (const each of broken) kept.push(await keep(id, each))
-  failures += broken.length
-  console.log(values.json ? JSON.stringify({ ...result, broken: kept }) : describe(result, kept))
+  console.log(values.json ? JSON.stringify({ ...result, seed, broken: kept }) : describe(result, kept))
+  return broken.length
 }
-process.exitCode = failures > 0 ? 1 : 0
 
 function readArguments() {
   const number = { type: 'string' }
@@ -59,7 +65,7 @@ function readArguments() {
     const parsed = parseArgs({
       options: {
         target: { type: 'string', multiple: true },
-        ...{ seconds: number, inputs: number, seed: number, threads: number },
+        ...{ seconds: number, inputs: number, seed: number, rounds: number, threads: number },
         ...{ guide: flag, fresh: flag, stop: flag, json: flag, help: flag },
         out: { type: 'string' },
       },

@@ -35,7 +35,7 @@ export async function check({ bytes, name, siblings, base = bytes, made }, from,
       refusal = finding
     },
   )
-  const depth = pace.depthOf(model ? kindOf(model, told) : outcomeOf(refusal))
+  const depth = pace.depthOf(model ? kindOf(model, told) : outcomeOf(refusal), model !== undefined)
   if (depth >= depths.verify) {
     await verifiesAsOpened(source, from, model, told)
     await mapCovers(source, from)

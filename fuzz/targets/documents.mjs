@@ -4,7 +4,15 @@ import { fileURLToPath } from 'node:url'
 import { parseManifest } from '../../dist/cli/verbs/hash/manifest.js'
 import { formatJob, parseJob } from '../../dist/jobs/parse-job.js'
 import { formatResult, parseResult } from '../../dist/jobs/result.js'
-import { decodeUtf8, manifestOf, parseReceipt, readBundle, receiptIn } from '../../dist/kit.js'
+import {
+  decodeUtf8,
+  manifestOf,
+  parseReceipt,
+  readBundle,
+  receiptIn,
+  signatureCodes,
+  signedJson,
+} from '../../dist/kit.js'
 import { Broken, guarded, outcomeOf } from '../oracles/broken.mjs'
 
 const folder = fileURLToPath(new URL('../documents', import.meta.url))
@@ -31,8 +39,17 @@ async function seedsOf(id) {
     })
 }
 
+/** What was signed, which changes of a signature do not reach: its bytes are base64 there. */
+async function statementSeeds() {
+  const signatures = await seedsOf('signature')
+  return signatures.map(({ bytes, name }) => {
+    const payload = new Uint8Array(readBundle(bytes, name).payload)
+    return { bytes: payload, name, pieces: piecesOfText(payload) }
+  })
+}
+
 /** A document is read, or refused with a finding. What was read is written and read as the same again. */
-function document(id, parse, format) {
+function document(id, parse, format, seeds = () => seedsOf(id)) {
   const check = async ({ bytes, name }, _random, pace) => {
     let outcome
     const value = await guarded(
@@ -49,20 +66,17 @@ function document(id, parse, format) {
     if (again !== format(value)) throw new Broken('what is written reads as the same', again.slice(0, 200))
     return 'opened'
   }
-  return { id, piecesOf: piecesOfText, seeds: () => seedsOf(id), check }
+  return { id, piecesOf: piecesOfText, seeds, check }
 }
 
 const text = (bytes) => decodeUtf8(bytes) ?? '\ufffd'
 
-async function signature(bytes, name) {
-  const { payload } = readBundle(bytes, name)
-  let statement
-  try {
-    statement = JSON.parse(text(payload))
-  } catch {
-    return undefined
-  }
-  return name.includes('receipt') ? parseReceipt(receiptIn(statement, name), name) : await manifestOf(statement, name)
+/** As verifying does, but for the key. */
+const signature = (bytes, name) => statement(readBundle(bytes, name).payload, name)
+
+async function statement(bytes, name) {
+  const value = signedJson(bytes, name, signatureCodes.statement, 'dsseEnvelope.payload')
+  return name.includes('receipt') ? parseReceipt(receiptIn(value, name), name) : await manifestOf(value, name)
 }
 
 export const documents = [
@@ -73,6 +87,7 @@ export const documents = [
     (result) => formatResult('c0ffee0123456789', result),
   ),
   document('signature', signature),
+  document('statement', statement, undefined, statementSeeds),
   document('receipt', (bytes, name) => parseReceipt(text(bytes), name)),
   document('digests', async (bytes, name) => parseManifest(text(bytes), name)),
 ]

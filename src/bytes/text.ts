@@ -50,22 +50,28 @@ export const decodeLossy = (bytes: Uint8Array): string => lossyDecoder.decode(by
 
 /** The position of the first byte that is not part of valid UTF-8, or -1. */
 export function findInvalidUtf8(bytes: Uint8Array): number {
-  let low = 0
-  let high = bytes.byteLength
   if (decodeUtf8(bytes) !== undefined) return -1
-  // The longest valid prefix, by bisection: a prefix counts as valid when only its last character is incomplete.
-  const isValidPrefix = (length: number): boolean => {
-    for (let cut = 0; cut <= 3 && cut <= length; cut++)
-      if (decodeUtf8(bytes.subarray(0, length - cut)) !== undefined) return true
-    return false
+  for (let at = 0; ; ) {
+    const length = characterLength(bytes, at)
+    if (length === 0) return at
+    at += length
   }
-  while (low < high) {
-    const middle = Math.floor((low + high + 1) / 2)
-    if (isValidPrefix(middle)) low = middle
-    else high = middle - 1
-  }
-  while (low > 0 && decodeUtf8(bytes.subarray(0, low)) === undefined) low--
-  return low
+}
+
+/** In bytes; 0 where no whole character begins. */
+function characterLength(bytes: Uint8Array, at: number): number {
+  const first = bytes[at]
+  if (first === undefined) return 0
+  if (first < 0x80) return 1
+  if (first < 0xc2 || first > 0xf4) return 0
+  // What could be written shorter, halves of surrogate pairs, and what is beyond Unicode is excluded by the second byte.
+  const second = bytes[at + 1] ?? 0
+  const lowest = first === 0xe0 ? 0xa0 : first === 0xf0 ? 0x90 : 0x80
+  const highest = first === 0xed ? 0x9f : first === 0xf4 ? 0x8f : 0xbf
+  if (second < lowest || second > highest) return 0
+  const length = first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4
+  for (let i = 2; i < length; i++) if (((bytes[at + i] ?? 0) & 0xc0) !== 0x80) return 0
+  return length
 }
 
 /** Orders two strings by their UTF-8 bytes, which differs from JavaScript's order for characters beyond U+FFFF. */

@@ -1,7 +1,8 @@
 // A signature file is a Sigstore bundle: the signed bytes in a DSSE envelope, and what a verifier needs to find the key.
-import { decodeUtf8, encodeUtf8, toBase64 } from '../bytes/index.js'
-import { failWith } from '../errors/index.js'
+import { encodeUtf8, toBase64 } from '../bytes/index.js'
+import { type Code, failWith, TareError } from '../errors/index.js'
 import { base64At, objectAt, type Refuse } from '../wire/json/fields.js'
+import { strictJson } from '../wire/json/strict-json.js'
 import { signatureCodes } from './codes.js'
 
 export const bundleType = 'application/vnd.dev.sigstore.bundle.v0.3+json'
@@ -23,13 +24,7 @@ export interface Bundle {
 export function readBundle(bytes: Uint8Array, file: string): Bundle {
   const refuse = (path: string, message: string): never =>
     failWith(signatureCodes.syntax, { file, offset: 0, path, message })
-  let json: unknown
-  try {
-    json = JSON.parse(decodeUtf8(bytes) ?? refuse('', 'not UTF-8'))
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error
-    return refuse('', `not JSON: ${error.message}`)
-  }
+  const json = signedJson(bytes, file, signatureCodes.syntax)
   const bundle = objectAt(json, '', refuse)
   const material = materialOf(bundle.verificationMaterial, refuse)
   // Versions of keyless bundles are the concern of the library that verifies them.
@@ -53,16 +48,33 @@ export function readBundle(bytes: Uint8Array, file: string): Bundle {
   }
 }
 
+/** What verifiers could read in two ways is refused: with a key that occurs twice, each could take another value. */
+export function signedJson(bytes: Uint8Array, file: string, code: Code, path?: string): unknown {
+  try {
+    return strictJson(bytes, file)
+  } catch (error) {
+    if (!(error instanceof TareError)) throw error
+    const { offset = 0, path: inside = '' } = error.finding
+    const message = `not strict JSON: ${error.finding.message}`
+    return failWith(code, { file, message, ...(path === undefined ? { offset, path: inside } : { offset: 0, path }) })
+  }
+}
+
+const materials = ['publicKey', 'x509CertificateChain', 'certificate'] as const
+
 function materialOf(value: unknown, refuse: Refuse): Pick<Bundle, 'method' | 'hint' | 'certificates'> {
   const path = 'verificationMaterial'
   const material = objectAt(value, path, refuse)
-  if (material.publicKey !== undefined) {
+  const given = materials.filter((kind) => material[kind] !== undefined && material[kind] !== null)
+  if (given.length !== 1) refuse(path, `expected one of ${materials.join(', ')}, not ${given.length}`)
+  const [kind] = given
+  if (kind === 'publicKey') {
     const { hint } = objectAt(material.publicKey, `${path}.publicKey`, refuse)
     if (hint !== undefined && hint !== null && typeof hint !== 'string')
       refuse(`${path}.publicKey.hint`, 'expected a text')
     return { method: 'key', hint: (hint as string) || undefined, certificates: [] }
   }
-  if (material.x509CertificateChain !== undefined) {
+  if (kind === 'x509CertificateChain') {
     const at = `${path}.x509CertificateChain`
     const { certificates } = objectAt(material.x509CertificateChain, at, refuse)
     if (!Array.isArray(certificates) || certificates.length === 0)
@@ -70,9 +82,7 @@ function materialOf(value: unknown, refuse: Refuse): Pick<Bundle, 'method' | 'hi
     const list = (certificates as unknown[]).map((each, i) => certificateAt(each, `${at}.certificates[${i}]`, refuse))
     return { method: 'certificate', certificates: list }
   }
-  if (material.certificate !== undefined)
-    return { method: 'sigstore', certificates: [certificateAt(material.certificate, `${path}.certificate`, refuse)] }
-  return refuse(path, 'expected a public key or a certificate')
+  return { method: 'sigstore', certificates: [certificateAt(material.certificate, `${path}.certificate`, refuse)] }
 }
 
 const certificateAt = (value: unknown, path: string, refuse: Refuse): Uint8Array =>

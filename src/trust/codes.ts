@@ -3,7 +3,9 @@ import { defineCodes, error, note } from '../errors/index.js'
 export const signatureCodes = defineCodes('signature', {
   syntax: error('The signature file is not a Sigstore bundle with a DSSE envelope.'),
   statement: error('What was signed is not a statement about a model that tare knows.'),
-  inconsistent: error('The root digest of the signed list does not match the digests in it.'),
+  inconsistent: error(
+    'The subjects of a signed statement do not match what it says about them: the digest over a list of files, or the files of a receipt.',
+  ),
   'key-kind': error(
     'The key is of a kind that Model Signing does not use; it must be an elliptic curve key on P-256, P-384 or P-521.',
   ),

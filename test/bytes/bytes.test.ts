@@ -81,6 +81,40 @@ describe('text', () => {
       }),
     )
   })
+
+  it('finds it where a character is cut, too long, half of a pair or beyond Unicode', () => {
+    const byte = fc.constantFrom(
+      0,
+      0x41,
+      0x7f,
+      0x80,
+      0x8f,
+      0x90,
+      0x9f,
+      0xa0,
+      0xbf,
+      0xc1,
+      0xc2,
+      0xdf,
+      0xe0,
+      0xed,
+      0xef,
+      0xf0,
+      0xf4,
+      0xf5,
+    )
+    fc.assert(
+      fc.property(fc.array(byte, { maxLength: 9 }), (list) => {
+        const bytes = Uint8Array.from(list)
+        const at = findInvalidUtf8(bytes)
+        const valid = bytes.subarray(0, at < 0 ? bytes.length : at)
+        expect(decodeUtf8(valid)).toBeDefined()
+        for (let end = valid.length + 1; end <= bytes.length; end++)
+          expect(decodeUtf8(bytes.subarray(0, end))).toBeUndefined()
+      }),
+      { numRuns: 2000 },
+    )
+  })
 })
 
 describe('file names from inside a model', () => {

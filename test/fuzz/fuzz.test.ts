@@ -82,7 +82,7 @@ describe('targets', () => {
 
   it('read documents that are whole, and refuse those that are cut', async () => {
     const { targets } = (await load('targets/index.mjs')) as { targets: Target[] }
-    for (const id of ['delta', 'job', 'result', 'signature', 'receipt', 'digests']) {
+    for (const id of ['delta', 'job', 'result', 'signature', 'statement', 'receipt', 'digests']) {
       const { seeds, check } = targets.find((target) => target.id === id)!
       for (const seed of await seeds()) {
         expect(await check(seed, new fuzz.Random(1)), `${id} ${seed.name}`).toBe('opened')

@@ -97,7 +97,9 @@ async function readText(
 ): Promise<string | undefined> {
   if (!member) return undefined
   const { dataOffset: offset, path, size } = member
-  const wrong = (message: string): undefined => report.report(codes.config, { offset, path, message }) as undefined
+  const wrong = (message: string): undefined => {
+    report.report(codes.config, { offset, path, message })
+  }
   if (size > maxConfig) return wrong(`it has ${size} bytes`)
   const bytes = await readMemberHead(source, member, size, signal)
   try {

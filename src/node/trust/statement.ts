@@ -1,8 +1,16 @@
 // Signed statements: JSON in a DSSE envelope, with the key or the certificates that verify it.
 import { createPublicKey, type KeyObject, sign, verify, type X509Certificate } from 'node:crypto'
-import { decodeUtf8, encodeUtf8 } from '../../bytes/index.js'
+import { encodeUtf8 } from '../../bytes/index.js'
 import { failWith } from '../../errors/index.js'
-import { type Bundle, bundleText, oldSignedBytes, readBundle, signatureCodes, signedBytes } from '../../trust/index.js'
+import {
+  type Bundle,
+  bundleText,
+  oldSignedBytes,
+  readBundle,
+  signatureCodes,
+  signedBytes,
+  signedJson,
+} from '../../trust/index.js'
 import { checkChain, checkUsage, named, parseCertificate } from './certificates.js'
 import { checkKeyless, type KeylessTrust } from './keyless.js'
 import { hashOfKey, hintOf } from './keys.js'
@@ -54,20 +62,8 @@ export interface OpenedStatement {
 export async function openStatement(bytes: Uint8Array, file: string, trust: Trust): Promise<OpenedStatement> {
   const bundle = readBundle(bytes, file)
   const { signer, isOld } = await checkSigner(bundle, trust, file)
-  const statement = parsePayload(bundle.payload, file)
+  const statement = signedJson(bundle.payload, file, signatureCodes.statement, 'dsseEnvelope.payload')
   return { statement, method: bundle.method, signer, isOld: isOld || (bundle.method === 'key' && !bundle.hint) }
-}
-
-function parsePayload(payload: Uint8Array, file: string): unknown {
-  try {
-    return JSON.parse(decodeUtf8(payload)!)
-  } catch (cause) {
-    return failWith(
-      signatureCodes.statement,
-      { file, offset: 0, path: 'dsseEnvelope.payload', message: 'what was signed is not JSON' },
-      { cause },
-    )
-  }
 }
 
 interface Signer {

@@ -26,7 +26,12 @@ describe('the forms of other tools', () => {
       { algorithm: 'sha256', digest, file: 'm.gguf', tensor: 'w' },
       { algorithm: 'sha256', digest, file: 'm.gguf' },
     ])
+    expect(parseManifest(`# made by hand\n\\SHA256 (a\\\\b) = ${digest}`, 'x')?.lines).toEqual([
+      { algorithm: 'sha256', file: 'a\\b', digest },
+    ])
     expect(parseManifest('hello\n', 'x')).toBeUndefined()
+    expect(parseManifest(`hello\n${digest}  a`, 'x')).toBeUndefined()
+    expect(parseManifest('# nothing\n', 'x')).toBeUndefined()
     expect(parseManifest('', 'x')).toBeUndefined()
   })
 })

@@ -24,31 +24,25 @@ export function manifestLine(form: ManifestForm, { digest, file, tensor }: Omit<
   return `${escaped === file ? '' : '\\'}${digest}  ${escaped}`
 }
 
-const sumLine = /^(\\?)([0-9a-f]{64}) [ *](.+)$/i
-const bsdLine = /^(SHA256|BLAKE3) \((.+)\) = ([0-9a-f]{64})$/i
+const sumLine = /^(?<mark>\\?)(?<digest>[0-9a-f]{64}) [ *](?<file>.+)$/i
+const bsdLine = /^(?<mark>\\?)(?<kind>SHA256|BLAKE3) \((?<file>.+)\) = (?<digest>[0-9a-f]{64})$/i
 const ggufLine = /^(sha256|sha1|xxh64) +([0-9a-f]{16,64}) {2}(.+)$/
 
 /**
  * Undefined if this is no such list. sha256sum and b3sum print the same kind of lines: the given algorithm decides between them, else the
- * name of the list, else it is sha256sum.
+ * name of the list, else it is sha256sum. As those tools do, lines that begin with # are left out.
  */
 export function parseManifest(text: string, name: string, algorithm?: string): FileManifest | undefined {
-  const rows = text.split(/\r?\n/).filter((line) => line !== '')
+  const rows = text.split(/\r?\n/).filter((line) => line !== '' && !line.startsWith('#'))
   if (rows.length === 0) return undefined
   if (rows.every((line) => ggufLine.test(line))) return { form: 'gguf-hash', lines: rows.flatMap(ggufEntry) }
   const isBlake3 = algorithm === 'blake3' || (algorithm === undefined && /b3|blake3/i.test(name))
   const lines = rows.map((line): ManifestLine | undefined => {
-    const bsd = bsdLine.exec(line)
-    if (bsd)
-      return {
-        algorithm: bsd[1]!.toUpperCase() === 'SHA256' ? 'sha256' : 'blake3',
-        file: bsd[2]!,
-        digest: bsd[3]!.toLowerCase(),
-      }
-    const [, mark, digest, file] = sumLine.exec(line) ?? []
+    const { mark, kind, file, digest } = (bsdLine.exec(line) ?? sumLine.exec(line))?.groups ?? {}
     if (digest === undefined || file === undefined) return undefined
+    const isOther = kind === undefined ? isBlake3 : kind.toUpperCase() === 'BLAKE3'
     return {
-      algorithm: isBlake3 ? 'blake3' : 'sha256',
+      algorithm: isOther ? 'blake3' : 'sha256',
       digest: digest.toLowerCase(),
       file: mark ? unescaped(file) : file,
     }

@@ -27,7 +27,12 @@ async function hashHere(context: Context, inputs: readonly string[], options: Ha
   if (list) refuseWorkers()
   if (list) return checkManifest(context, inputs, list, options)
   if (options.changed) throw new UsageError('--changed goes with --check of a list by sha256sum, b3sum or gguf-hash')
-  if (inputs.length === 0) throw new UsageError('name the models to hash')
+  if (inputs.length === 0)
+    throw new UsageError(
+      text === undefined
+        ? 'name the models to hash'
+        : `${options.check} is not a list by sha256sum, b3sum or gguf-hash; name the models to compare with it`,
+    )
   const records = text === undefined ? undefined : readRecords(text, options.check!)
   const expanded = await expandInputs(context, inputs, options)
   const status = await forEachModel(context, expanded.inputs, async (model, input, source) => {

@@ -115,7 +115,7 @@ function toJson(value: MetaValue): JsonValue {
 }
 
 /** As a number when its digits stay as they are, else as text. */
-const exactNumber = (value: bigint): number | string =>
+const exactNumber = (value: bigint | number): number | string =>
   String(Number(value)) === String(value) ? Number(value) : String(value)
 
 /** Compact JSON, keys sorted and everything beyond ASCII escaped, as the reference writes it. Nested values keep their order. */

@@ -6,7 +6,8 @@ import type { MetaValue } from '../../../model/index.js'
 import { kvEntry, modelInfoHeader } from '../structs.js'
 import { kvTypes, type ModelInfo } from './model-info.js'
 
-export function encodeModelInfo(info: ModelInfo, extras: ReadonlyMap<string, MetaValue>): Uint8Array {
+/** `flags`: those of a section that is written again; nobody gave them a meaning. */
+export function encodeModelInfo(info: ModelInfo, extras: ReadonlyMap<string, MetaValue>, flags = 0): Uint8Array {
   const chunks: { readonly offset: number; readonly bytes: Uint8Array }[] = []
   let end = modelInfoHeader.size
   const put = (bytes: Uint8Array): number => {
@@ -32,7 +33,7 @@ export function encodeModelInfo(info: ModelInfo, extras: ReadonlyMap<string, Met
   const view = new DataView(bytes.buffer)
   for (const chunk of chunks) bytes.set(chunk.bytes, chunk.offset)
   modelInfoHeader.writeInto(view, 0, {
-    ...{ version: 1, flags: 0, reserved: 0, reserved2: 0 },
+    ...{ version: 1, flags, reserved: 0, reserved2: 0 },
     ...fields,
     ...{ modelNameOff: BigInt(modelNameOff), baseModelOff: BigInt(baseModelOff) },
     ...{ kvCount: entries.length, kvOff: BigInt(kvOff) },

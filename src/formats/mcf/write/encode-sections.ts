@@ -92,7 +92,7 @@ async function modelInfoData(
     const isOutdated = content?.config && config && config !== content.config
     if (isOutdated) return fillModelInfo(await readConfig(config, signal), content.info.modelName, metadata)
     if (part.data && sameMetadata(content?.extras, new Map([...known, ...metadata]))) return part.data
-    if (content) return encodeModelInfo(content.info, new Map([...known, ...metadata]))
+    if (content) return encodeModelInfo(content.info, new Map([...known, ...metadata]), content.flags)
     const message = `the ModelInfo section cannot be understood, so nothing can be added to it; leave it out with ${callerWord(`--without ${part.kind}`, `without: ['${part.kind}']`)}`
     failWith(writeCodes['not-writable'], { file: '', path: 'model_info', message })
   }
