@@ -3,6 +3,7 @@
 import { MemorySource, mapSource } from '../dist/kit.js'
 import { growText, insertKeepingLengths } from './grow.mjs'
 import { joined } from './joined.mjs'
+import { overlapMembers } from './overlap.mjs'
 import { reseal, sealsOf } from './reseal.mjs'
 
 /** Larger inputs find nothing that smaller ones do not, and take longer. */
@@ -33,6 +34,8 @@ const changes = [
   changeText,
   changeDigits,
   changeNumeral,
+  changeString,
+  overlapMembers,
   insertKeepingLengths,
   growText,
 ]
@@ -215,6 +218,19 @@ function changeNumeral(bytes, pieces, random) {
   let end = at
   while (end < bytes.length && isDigit(bytes[end])) end++
   return joined(bytes.subarray(0, at), new TextEncoder().encode(random.pick(numerals)), bytes.subarray(end))
+}
+
+/** A string becomes another one of the same text, or two of them: names that should differ are then alike. */
+function changeString(bytes, pieces, random) {
+  const start = pickPiece(pieces, bytes, random).offset
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset + start, Math.min(4096, bytes.length - start))
+  const strings = [...text.toString('latin1').matchAll(/"([^"\\]{1,64})"/g)]
+  if (strings.length < 2) return setBytes(bytes, pieces, random)
+  const [to, from, other] = [random.pick(strings), random.pick(strings), random.pick(strings)]
+  const joint = random.pick(['', '', '.', '/', '#'])
+  const made = joint === '' ? from[1] : `${from[1]}${joint}${other[1]}`
+  const at = start + to.index + 1
+  return joined(bytes.subarray(0, at), Buffer.from(made, 'latin1'), bytes.subarray(at + to[1].length))
 }
 
 function placeOf(bytes, pieces, random, isWanted) {

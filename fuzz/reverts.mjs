@@ -49,7 +49,11 @@ const reverts = [
     number: 3,
     fault: 'the size of a tensor is not compared with its shape',
     target: 'aero',
-    patches: [noReopening, ['formats/aero/index/place-tensors.js', 'else if (type && !isWhole)', 'else if (false)']],
+    patches: [
+      noReopening,
+      ['formats/aero/index/place-tensors.js', 'else if (type && !isWhole)', 'else if (false)'],
+      ['convert/plan.js', 'assertSizes(stored, fileOf(source));', ''],
+    ],
   },
   {
     number: 5,
@@ -86,6 +90,7 @@ const reverts = [
         "if (size !== undefined && (typeof size !== 'number'",
         "if (false && (typeof size !== 'number'",
       ],
+      ['cli/console/json.js', "return typeof value !== 'bigint';", 'return true;'],
     ],
   },
   {

@@ -2,8 +2,8 @@
 import { Broken } from './broken.mjs'
 
 /** Members are looked at for their sizes, for their checksums and for what they hold. */
-const timesRead = 64
-const smallWork = 4 << 20
+const timesRead = 32
+const smallWork = 1 << 20
 
 export class CountingSource {
   #source

@@ -1,4 +1,6 @@
 // What must hold for any bytes at all that are opened as a format. A broken promise is thrown as a `Broken`, with the name of the promise.
+
+import { toJsonLine } from '../../dist/cli/console/json.js'
 import {
   formats,
   hashModel,
@@ -39,16 +41,15 @@ export async function check({ bytes, name, siblings, base = bytes, made }, from,
   if (depth >= depths.verify) {
     await verifiesAsOpened(source, from, model, told)
     await mapCovers(source, from)
+    if (!model) await lenientPromisesNothing(source, from)
   }
   const isLarge = model && sizeOf(model) > maxOutput
   if (depth < depths.all) return model ? (isLarge ? 'large' : 'opened') : 'refused'
   const repaired = await repairsWell(source, from)
   if (repaired) made?.(repaired)
-  if (!model) {
-    await lenientPromisesNothing(source, from)
-    return 'refused'
-  }
-  inspectModel(model)
+  if (!model) return 'refused'
+  await guarded('inspect', () => toJsonLine(inspectModel(model)))
+  namesDiffer(model)
   namesAreMatchedFast(model)
   if (isLarge) return 'large'
   await guarded('hash', () => hashModel(model, { algorithm: 'crc32', decoded: random.once(2) }))
@@ -67,6 +68,7 @@ function kindOf({ variant = '', tensors, metadata, parts }, told) {
     kinds.add(
       `${dtype.id ?? dtype} ${shape.length} ${shape.includes(0)} ${data === null} ${!!quant} ${order} ${!!rawName}`,
     )
+  kinds.add(`names ${tensors.reduce((longest, { name }) => Math.max(longest, name.length), 0).toString(4).length}`)
   for (const { kind } of parts) kinds.add(`part ${kind}`)
   for (const entry of metadata.entries?.() ?? []) kinds.add(`entry ${typeof entry[1]}`)
   return `${variant} ${Math.min(3, tensors.length)} ${[...kinds].sort().join(',')}`
@@ -107,6 +109,14 @@ async function lenientPromisesNothing(source, from) {
   const promised = sizeOf(model)
   if (promised > maxUnpacked(there))
     throw new Broken('bytes that are not there are not promised', `${promised} bytes of tensors in ${there}`)
+}
+
+function namesDiffer({ tensors }) {
+  const seen = new Set()
+  for (const { name } of tensors) {
+    if (seen.has(name)) throw new Broken('no two tensors have one name', JSON.stringify(name))
+    seen.add(name)
+  }
 }
 
 /** Patterns of a user meet names of a file: time grows with both, not with their powers. */
