@@ -74,9 +74,9 @@ export const configExtras = ({ extras, filled }: ModelInfoContent): Metadata =>
 export const modelInfoOf = (parts: readonly Part[]): Part | undefined =>
   parts.find(({ kind }) => kind === modelInfoKind)
 
-/** For `inspect`: the fields, and the keys that are not shown as metadata. */
+/** For `inspect`: the fields, and the keys that are not shown as metadata. The mark of integers comes and goes with the tensors. */
 export function describeContent(content: ModelInfoContent): JsonValue {
-  const filled = [...content.extras].filter(([key]) => content.filled?.has(key))
+  const filled = [...configExtras(content)]
   const shown = filled.map(([key, value]) => [key, (value as { readonly value: string | number }).value] as const)
   return { ...(describeModelInfo(content.info) as object), ...Object.fromEntries(shown) }
 }
