@@ -7,7 +7,7 @@ import { maxInput, piecesOf } from './mutate.mjs'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const corpusFolder = join(root, 'fuzz', 'corpus')
 
-/** An input is a file with the files beside it, which sets need. Those that are made to cost time are taken seldom. */
+/** An input is a file with the files beside it, which sets need. Those that are made to cost time are taken seldom, those kept often. */
 export async function seedsOf(format) {
   const files = []
   for (const folder of readdirSync(join(root, 'fixtures'))) {
@@ -21,8 +21,8 @@ export async function seedsOf(format) {
   const seeds = []
   for (const file of files) {
     if (!existsSync(file) || !statSync(file).isFile()) continue
-    const isCostly = /bomb/.test(file)
-    const seed = { bytes: new Uint8Array(readFileSync(file)), name: basename(file), siblings: setOf(file), isCostly }
+    const kind = { isCostly: /bomb/.test(file), isKept: file.startsWith(kept) }
+    const seed = { bytes: new Uint8Array(readFileSync(file)), name: basename(file), siblings: setOf(file), ...kind }
     if (seed.bytes.length > 0 && seed.bytes.length <= maxInput)
       seeds.push({ ...seed, pieces: await piecesOf(seed, format) })
   }

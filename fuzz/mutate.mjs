@@ -35,6 +35,7 @@ const changes = [
   changeDigits,
   changeNumeral,
   changeString,
+  copyPiece,
   overlapMembers,
   insertKeepingLengths,
   growText,
@@ -129,7 +130,7 @@ function setBytes(bytes, pieces, random) {
   const { offset, length } = pickPiece(pieces, bytes, random)
   const changed = bytes.slice()
   const at = offset + random.below(length)
-  const value = random.pick([0, 0xff, 0x7f, 0x80, 0x20, 0x0a, 0x22, 0x5c, 0xc0, 0xed, random.below(256)])
+  const value = random.pick([0, 0xff, 0x7f, 0x80, 0x20, 0x0a, 0x22, 0x5c, 0x2e, 0x2f, 0xc0, 0xed, random.below(256)])
   changed.fill(value, at, Math.min(changed.length, at + 1 + random.below(16)))
   return changed
 }
@@ -162,6 +163,16 @@ function swapPieces(bytes, pieces, random) {
     part(a),
     bytes.subarray(b.offset + b.length),
   )
+}
+
+/** A field says what another one of its length says: names that should differ are then alike. */
+function copyPiece(bytes, pieces, random) {
+  const from = pickPiece(pieces, bytes, random)
+  const to = random.pick(pieces.filter(({ length, kind }) => length === from.length && kind === 'field'))
+  if (!to || to.offset + to.length > bytes.length) return flipBits(bytes, pieces, random)
+  const changed = bytes.slice()
+  changed.set(bytes.subarray(from.offset, from.offset + from.length), to.offset)
+  return changed
 }
 
 /** The start of one file and the end of another. */

@@ -1,9 +1,16 @@
-// Writes the figures of runs (JSON lines of `fuzz/run.mjs --json`) into docs/reliability.md. Lines of several runs add up.
+// Adds the figures of runs (JSON lines of `fuzz/run.mjs --json`) to those in docs/reliability.md; with --fresh they replace them.
 import { readFileSync } from 'node:fs'
-import { putTable } from './put-table.mjs'
+import { parseArgs } from 'node:util'
+import { putTable, rowsOf } from './put-table.mjs'
 
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { fresh: { type: 'boolean' } } })
 const totals = new Map()
-for (const file of process.argv.slice(2)) {
+if (!values.fresh)
+  for (const [target, ...figures] of rowsOf('fuzz')) {
+    const [inputs, opened, refused, rate, broken] = figures.map((text) => Number(text.replaceAll(',', '')))
+    totals.set(target, { inputs, opened, refused, cpuSeconds: inputs / rate, broken })
+  }
+for (const file of positionals) {
   for (const line of readFileSync(file, 'utf8').split('\n')) {
     if (!line.startsWith('{')) continue
     const { target, inputs, opened, refused, cpuSeconds, broken } = JSON.parse(line)
@@ -17,8 +24,8 @@ for (const file of process.argv.slice(2)) {
     })
   }
 }
-if (totals.size === 0) {
-  console.error('usage: node fuzz/page.mjs RUN.jsonl...')
+if (positionals.length === 0 || totals.size === 0) {
+  console.error('usage: node fuzz/page.mjs [--fresh] RUN.jsonl...')
   process.exit(2)
 }
 const number = (value) => Math.round(value).toLocaleString('en-US')

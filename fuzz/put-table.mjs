@@ -14,3 +14,16 @@ export function putTable(name, head, rows) {
     text.replace(pattern, () => `<!-- ${name} -->\n${table}\n<!-- /${name} -->`),
   )
 }
+
+/** The cells of a table that is there, without its head. */
+export function rowsOf(name) {
+  const [, table = ''] =
+    new RegExp(`<!-- ${name} -->([\\s\\S]*)<!-- /${name} -->`).exec(readFileSync(page, 'utf8')) ?? []
+  const lines = table.split('\n').filter((line) => line.startsWith('|'))
+  return lines.slice(2).map((line) =>
+    line
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  )
+}

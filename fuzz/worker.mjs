@@ -24,13 +24,23 @@ const counts = { inputs: 0, opened: 0, refused: 0, large: 0 }
 const broken = new Set()
 
 /** Seeds that are opened lead further than those that are refused: half of all inputs are made from them. */
-const seeds = { opened: [], refused: [] }
+const seeds = { opened: [], refused: [], kept: [] }
 const allSeeds = []
 
 function keepSeed(input, outcome) {
   if (allSeeds.length >= maxSeeds || input.bytes.length === 0) return
   allSeeds.push(input)
   seeds[outcome === 'refused' ? 'refused' : 'opened'].push(input)
+  if (input.isKept) seeds.kept.push(input)
+}
+
+/** Of the seeds that faults began with, one in eight inputs is made. */
+function pickSeed() {
+  if (seeds.kept.length > 0 && random.once(8)) return random.pick(seeds.kept)
+  const from = seeds[seeds.refused.length === 0 || (seeds.opened.length > 0 && random.once(2)) ? 'opened' : 'refused']
+  let chosen = random.pick(from)
+  while (chosen.isCostly && from.some(({ isCostly }) => !isCostly) && !random.once(64)) chosen = random.pick(from)
+  return chosen
 }
 
 /** What became of it; undefined if it broke a promise. */
@@ -75,10 +85,7 @@ const end = performance.now() + 1000 * seconds
 while (allSeeds.length > 0 && performance.now() < end && counts.inputs < maxInputs) {
   const batch = []
   for (let i = 0; i < batchSize; i++) {
-    const from = seeds[seeds.refused.length === 0 || (seeds.opened.length > 0 && random.once(2)) ? 'opened' : 'refused']
-    let chosen = random.pick(from)
-    while (chosen.isCostly && from.some(({ isCostly }) => !isCostly) && !random.once(64)) chosen = random.pick(from)
-    const input = mutate(chosen, allSeeds, random)
+    const input = mutate(pickSeed(), allSeeds, random)
     input.made = (repaired) => made.push(repaired)
     batch.push(input)
     const outcome = await run(input)

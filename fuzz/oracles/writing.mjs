@@ -15,6 +15,7 @@ import {
   verifySource,
 } from '../../dist/kit.js'
 import { Broken, errorsOf, guarded } from './broken.mjs'
+import { CountingSource } from './counting-source.mjs'
 
 /** Outputs beyond this are not written: they are right to be large, and take time. */
 export const maxOutput = 1 << 20
@@ -49,7 +50,9 @@ export async function repairsWell(source, from) {
 /** What is written opens and verifies, and a plan without loss loses nothing. Damaged weights are not handed on. */
 export async function convertsWell(model, source, from, target) {
   const damaged = await guarded('find damage', () => findDamage(model))
-  const known = new Set(errorsOf((await verifySource(source(), { from })).findings).map(({ code }) => code))
+  const counted = new CountingSource(source())
+  const known = new Set(errorsOf((await verifySource(counted, { from })).findings).map(({ code }) => code))
+  counted.checkWork('verify')
   const files = new Map()
   const what = `convert to ${target.id}`
   const plan = await guarded(what, async () => {
