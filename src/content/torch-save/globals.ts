@@ -54,6 +54,7 @@ const harmless: ReadonlyMap<string, ReadonlySet<string>> = new Map([
       _rebuild_device_tensor_from_cpu_tensor _rebuild_device_tensor_from_numpy _rebuild_wrapper_subclass`,
     ),
   ],
+  ['torch.nested._internal.nested_tensor', words('_rebuild_njt NestedTensor')],
   ['torch._tensor', words('_rebuild_from_type _rebuild_from_type_v2')],
   ['torch.nn.parameter', words('Parameter Buffer UninitializedParameter UninitializedBuffer')],
 ])

@@ -94,6 +94,21 @@ describe('tensors of several tensors', () => {
       'w.offsets',
     ])
   })
+
+  it('jagged', async () => {
+    const jagged = (parts: Record<string, craft.Code>): Uint8Array => {
+      const name = 'torch.nested._internal.nested_tensor'
+      const made = [global(`${name} _rebuild_njt`), global(`${name} NestedTensor`), tuple(dict(parts)), dict({})]
+      return archive(dict({ w: call('torch._tensor _rebuild_from_type_v2', ...made) }), { ...storages, '1': bytes(24) })
+    }
+    const parts = { values: weight, offsets: longs('1', 3), lengths: craft.none, _ragged_idx: int(1) }
+    const file = jagged({ ...parts, _metadata_cache: dict({}) })
+    expect(await codesOf(file)).toEqual(['torch/nested'])
+    const { tensors, metadata } = await open(file)
+    expect(tensors.map(({ name }) => name)).toEqual(['w.values', 'w.offsets'])
+    expect(metadata).toEqual(new Map([['w.ragged_idx', { type: 'i64', value: 1 }]]))
+    expect(await codesOf(jagged({ values: weight }))).toEqual(['torch/unsupported-tensor'])
+  })
 })
 
 describe('packed elements', () => {

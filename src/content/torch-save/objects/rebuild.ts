@@ -90,6 +90,8 @@ export function rebuild(value: PickleValue, ids: StorageIds, depth = 0): Rebuilt
       return sparse(args)
     case 'torch._utils._rebuild_nested_tensor':
       return nested(args)
+    case 'torch.nested._internal.nested_tensor._rebuild_njt':
+      return jagged(args)
     case 'torch._tensor._rebuild_from_type_v2':
     case 'torch._tensor._rebuild_from_type':
       return ofType(args, ids, depth, value)
@@ -272,6 +274,16 @@ function nested(args: readonly PickleValue[]): Rebuilt {
   const names = ['values', 'sizes', 'strides', 'offsets']
   if (args.length < names.length) return unsupported('a nested tensor of another kind')
   return { kind: 'parts', code: 'nested', parts: names.map((each, i) => [each, args[i]!]) }
+}
+
+/** ({values, offsets, lengths, _ragged_idx, …}); lengths may be None. */
+function jagged([given]: readonly PickleValue[]): Rebuilt {
+  const parts = ['values', 'offsets', 'lengths', '_ragged_idx'].flatMap((key): NamedParts => {
+    const part = given instanceof PickleDict ? (given.get(key) ?? null) : null
+    return part === null ? [] : [[key.replace(/^_/, ''), part]]
+  })
+  const isWhole = parts[0]?.[0] === 'values' && parts[1]?.[0] === 'offsets'
+  return isWhole ? { kind: 'parts', code: 'nested', parts } : unsupported('a nested tensor of another kind')
 }
 
 /** More than PyTorch itself can handle. */
