@@ -12,6 +12,13 @@ import { readKey, readMeta } from './values.js'
 /** Behind the data of an array comes a key and the head of the next one. */
 const minWindow = 512
 
+/** What a value costs beside its name and content, and each map around it: about as many bytes of memory. */
+const perEntry = 200
+const perLevel = 8
+/** Checkpoints are mostly arrays. A file of nothing but short values would take much more memory than it has bytes. */
+const perByte = 8
+const always = 1 << 25
+
 /** A map or a list that is being read. */
 interface Frame {
   readonly path: readonly string[]
@@ -103,8 +110,9 @@ export class Walk {
 
   #checkLimit(offset: number, more: number): void {
     const { limits, report } = this.#context
-    if (this.#indexBytes + more <= limits.indexBytes) return
-    const message = `they are larger than ${limits.indexBytes} bytes`
+    const max = Math.min(limits.indexBytes, always + perByte * this.#source.size)
+    if (this.#indexBytes + more <= max) return
+    const message = `they take more than ${max} bytes`
     report.fail(codes['index-limit'], { offset, path: this.#where, message })
   }
 
@@ -128,7 +136,8 @@ export class Walk {
     const entry = this.#entry(frame)
     frame.read++
     // A long key counts for each value below it, because it is in the name of each.
-    this.#indexBytes += frame.length + entry.end - entry.at - dataLength(entry.value)
+    const names = frame.length + perLevel * frame.path.length
+    this.#indexBytes += perEntry + names + entry.end - entry.at - dataLength(entry.value)
     this.#checkLimit(entry.at, 0)
     this.#keep(frame, entry)
     this.#where = frame.where

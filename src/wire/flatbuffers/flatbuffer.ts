@@ -13,6 +13,12 @@ export interface FlatbufferContext {
   readonly maxIndex: number
 }
 
+/** Texts and lists of fields are shared now and then, tables are not: what is read is about as long as the file. */
+const perByte = 4
+const always = 1 << 18
+/** What is kept of a table, about: naming it once more takes four bytes. */
+const perShare = 512
+
 /** Elements one after another. */
 export interface Vector {
   /** Where the first one is. */
@@ -27,6 +33,7 @@ export class Flatbuffer {
   readonly #context: FlatbufferContext
   readonly #pages: PageReader
   readonly #mapped = new Set<number>()
+  readonly #tables = new Set<number>()
   #taken = 0
 
   constructor(source: ByteSource, context: FlatbufferContext) {
@@ -45,8 +52,8 @@ export class Flatbuffer {
   async bytes(offset: number, length: number, path: string): Promise<Uint8Array> {
     this.check(offset, length, path)
     this.#taken += length
-    if (this.#taken > this.#context.maxIndex)
-      this.report.fail(codes.size, { offset, path, message: `tables of more than ${this.#context.maxIndex} bytes` })
+    const max = Math.min(this.#context.maxIndex, always + perByte * this.source.size)
+    if (this.#taken > max) this.report.fail(codes.size, { offset, path, message: `tables of more than ${max} bytes` })
     return this.#pages.read(offset, length)
   }
 
@@ -71,6 +78,7 @@ export class Flatbuffer {
   }
 
   async table(offset: number, path: string): Promise<Table> {
+    if (this.#tables.size === this.#tables.add(offset).size) this.#taken += perShare
     const fieldsAt = offset - viewOf(await this.bytes(offset, 4, path)).getInt32(0, true)
     const head = viewOf(await this.bytes(fieldsAt, 4, path))
     const [listSize, tableSize] = [head.getUint16(0, true), head.getUint16(2, true)]

@@ -158,6 +158,17 @@ describe('Flax', () => {
 })
 
 describe('hostile files of Flax', () => {
+  it('may not have many short values deep down, which would take a thousand times their bytes', async () => {
+    const count = 60_000
+    const values = new Uint8Array(6 * count)
+    for (let i = 0; i < count; i++) values.set([0xce, 0, i >> 16, i >> 8, i, 0xc0], 6 * i)
+    const maps = Array.from({ length: 126 }, () => bytesOf([0x81], [0xa1, 0x61]))
+    const inner = bytesOf([0xde, (count + 1) >> 8, count + 1], array('a', Uint8Array.of(1)), values)
+    const deep = new MemorySource(bytesOf(...maps, inner), 'm')
+    await expect(openModel(deep)).rejects.toMatchObject({ code: 'flax/index-limit' })
+    expect((await openModel(new MemorySource(inner, 'm'))).metadata.size).toBe(count)
+  })
+
   it.each([
     ['bad-size.msgpack', 'flax/size'],
     ['bad-shape-huge.msgpack', 'flax/shape'],

@@ -84,6 +84,7 @@ describe('hostile files of TensorFlow Lite', () => {
     ['bad-external.tflite', 'tflite/external'],
     ['bad-quantization.tflite', 'tflite/quantization'],
     ['bad-version.tflite', 'tflite/version'],
+    ['bad-shared-table.tflite', 'flatbuffers/size'],
   ])('%s: %s', async (file, code) => {
     const { findings } = await verifySource(fixtureSource('tflite', file))
     expect(findings.map((finding) => finding.code)).toContain(code)
