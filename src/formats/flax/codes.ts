@@ -14,7 +14,9 @@ export const codes = defineCodes('flax', {
     'An array that was stored in chunks cannot be put together: a chunk or its shape is missing or wrong.',
   ),
   complex: error('A complex number is not stored as two numbers.'),
-  'index-limit': error('Names and values beside the arrays are larger than the limit for index data, or than an honest file of this size has.'),
+  'index-limit': error(
+    'Names and values beside the arrays are larger than the limit for index data, or than an honest file of this size has.',
+  ),
   'small-type': warning('The elements of an array are of a type that tare does not decode. They are kept as bytes.'),
   extension: warning('A value has an extension type that Flax does not define. It is kept as bytes.'),
   'same-name': warning('Two different paths give the same joined name. One of them is shown with a number behind it.'),
