@@ -40,7 +40,9 @@ export async function execute(
     console.secrets = (await import('../kit-node.js')).secretsOf(args)
   const { verb, formatFlags } = await findVerb(args)
   // `help nosuch` is the same mistake as `nosuch`, and gets the same suggestion.
-  const words = args[0] === 'help' && args.length > 1 && !verb ? args.slice(1) : args
+  const isWrongHelp = args[0] === 'help' && args.length > 1 && !verb
+  const isHelpFirst = verb !== undefined && (args[0] === '--help' || args[0] === '-h')
+  const words = isWrongHelp ? args.slice(1) : isHelpFirst ? ['help', verb.name] : args
   let status: Status = 0
   const table = verbs.map((each) => (each.name === verb?.name ? verb : each))
   const program = buildProgram(version, table, console, async (words, options) => {

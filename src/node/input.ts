@@ -44,15 +44,16 @@ export async function openInput(input: string, options: InputOptions = {}): Prom
   return openSpecial(input, stats, options.signal)
 }
 
-const azureAdvice =
-  'use the https address of the blob with a shared access signature: https://ACCOUNT.blob.core.windows.net/CONTAINER/BLOB?sv=…; one for the whole container (az storage container generate-sas --permissions r) opens the files beside it, too'
+/** Addresses of stores whose requests are signed in another way; addresses can be made that are signed already. */
+const blobScheme = /^(?:az|abfss?|wasbs?|adl)$/
 
 /** Azure signs requests in another way, but addresses can be made that are signed already. */
 export function refuseOtherAddresses(input: string): void {
   const scheme = /^(az|abfss?|wasbs?|adl|ftps?|sftp|scp|ssh):\/\//i.exec(input)?.[1]?.toLowerCase()
   if (scheme === undefined) return
-  const isAzure = /^(az|abfs|wasb|adl)/.test(scheme)
-  const advice = isAzure ? azureAdvice : 'http, https, s3, gs and hf addresses are'
+  const advice = blobScheme.test(scheme)
+    ? 'use the https address of the blob with a shared access signature: https://ACCOUNT.blob.core.windows.net/CONTAINER/BLOB?sv=…; one for the whole container (az storage container generate-sas --permissions r) opens the files beside it, too'
+    : 'http, https, s3, gs and hf addresses are'
   failWith(usageCodes.option, { file: input, message: `${scheme} addresses are not opened; ${advice}` })
 }
 
@@ -76,7 +77,7 @@ async function openOddName(input: string, error: unknown): Promise<FileSource> {
 }
 
 async function openFile(path: string, folder: SourceFolder | undefined): Promise<FileSource> {
-  const source = await FileSource.open(path)
+  const source = await FileSource.open(path).catch((error) => openOddName(path, error))
   if (folder) source.folder = folder
   return source
 }

@@ -16,7 +16,8 @@ test('help for a verb that is not there suggests one', async () => {
   const { status, stdout, stderr } = await tare('help', 'insepct')
   expect([status, stdout]).toEqual([2, ''])
   expect(stderr).toBe("tare: unknown verb 'insepct'\n(Did you mean inspect?)\n")
-  expect((await tare('help', 'inspect')).stdout).toContain('Usage: tare inspect')
+  for (const word of ['help', '--help', '-h'])
+    expect((await tare(word, 'inspect')).stdout).toContain('Usage: tare inspect')
 })
 
 describe('the directory of an output', () => {
@@ -76,7 +77,7 @@ test.runIf(process.platform === 'linux')('files whose names are not UTF-8 are fo
 test.each([
   ['', /^tare: "": the name of the input is empty/],
   ['file://other-machine/x.gguf', /not the address of a file on this machine/],
-  ['ftp://host/x.gguf', /ftp addresses are not opened; http, https, s3 and hf addresses are/],
+  ['ftp://host/x.gguf', /ftp addresses are not opened; http, https, s3, gs and hf addresses are/],
 ])('the input %j is wrong usage, and what is wrong with it is said', async (input, message) => {
   expect(await tare('inspect', input)).toMatchObject({ status: 2, stderr: expect.stringMatching(message) })
 })

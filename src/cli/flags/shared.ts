@@ -1,5 +1,4 @@
 // Arguments and flags that several verbs take, with the same words.
-import type { Verb } from '../verbs/verb.js'
 import { defineFlag, defineFlags, type Flags } from './flag.js'
 import { parseAssignment, parseHeader, parseList, parsePositive } from './parse-values.js'
 
@@ -40,8 +39,15 @@ export const commonFlags = defineFlags({
   quiet: { group: 'Output', short: 'q', description: 'no progress and no notes' },
 })
 
+/** What a verb says about its flags. */
+export interface Flagged<F extends Flags = Flags> {
+  readonly flags: F
+  /** Flags that nearly every verb takes, and this one has no use for. */
+  readonly omits?: readonly (keyof typeof commonFlags)[]
+}
+
 /** All flags of a verb. It may give a common flag a further meaning; its own are listed first. */
-export function flagsOf(verb: Pick<Verb, 'flags' | 'omits'>, ofFormats: Flags = {}): Flags {
+export function flagsOf(verb: Flagged, ofFormats: Flags = {}): Flags {
   const common = Object.entries(commonFlags).filter(([name]) => !verb.omits?.some((omitted) => omitted === name))
   const own = { ...verb.flags, ...ofFormats }
   return { ...own, ...Object.fromEntries(common), ...own }

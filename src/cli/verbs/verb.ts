@@ -1,19 +1,16 @@
 import type { Context } from '../context.js'
 import type { Flags } from '../flags/flag.js'
-import type { commonFlags } from '../flags/shared.js'
+import type { Flagged } from '../flags/shared.js'
 import type { Status } from '../status.js'
 
 /** What the command line says about a verb: enough for the parser and for help. */
-export interface Verb<F extends Flags = Flags> {
+export interface Verb<F extends Flags = Flags> extends Flagged<F> {
   readonly name: string
   readonly summary: string
   /** The title that help lists it under. */
   readonly group?: string
   readonly description?: string
   readonly arguments: readonly { readonly name: string; readonly description: string }[]
-  readonly flags: F
-  /** Flags that nearly every verb takes, and this one has no use for. */
-  readonly omits?: readonly (keyof typeof commonFlags)[]
   /** Takes the flags that formats declare for this. */
   readonly formatOptions?: 'write' | 'check'
   /** Help says what each format can repair. */

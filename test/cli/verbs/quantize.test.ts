@@ -26,6 +26,12 @@ describe('a run that quantizes nothing', () => {
   })
 })
 
+test('a plan needs no output, only its format', async () => {
+  const { status, stdout, stderr } = await tare('quantize', sample, '--to', 'mcf', '--dry-run')
+  expect([status, stdout, stderr]).toEqual([0, expect.stringContaining('mcf.k4'), expect.stringContaining('would be')])
+  expect((await tare('quantize', sample, '--to', 'mcf')).status).toBe(2)
+})
+
 test('what is quantized already is so again only on request', async () => {
   await tare('quantize', sample, '-o', at('q8.gguf'), '--method', 'q8_0')
   const again = (...flags: string[]) =>

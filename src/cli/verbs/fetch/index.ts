@@ -16,7 +16,7 @@ export const fetch = defineVerb({
     dryRun: { description: 'list the files and their sizes, and fetch nothing' },
     parallel: { value: '<n>', description: 'how many files are fetched at once (default: 4)', parse: parsePositive },
   },
-  omits: [...ofModelsOnly, 'cache'],
+  omits: ofModelsOnly,
   no: 'a file does not have the digest that the server states',
   examples: [
     ['tare fetch hf://owner/model -o model/', 'a repository of the hub, at its newest commit'],

@@ -25,7 +25,7 @@ export default async function fetch(
   const { output, dryRun = false } = options
   if (!isRemote(address))
     throw new UsageError(`${address} is not an address; fetch takes http, s3, gs and hf addresses`)
-  if (output === undefined && !dryRun) throw new UsageError('say where to with -o DIRECTORY')
+  if (output === undefined && !dryRun) throw new UsageError('name the directory with -o DIRECTORY')
   if (output !== undefined && isRemote(output)) throw new UsageError('fetch brings files to a directory here')
   try {
     const files = await chosenFiles(context, address, options)

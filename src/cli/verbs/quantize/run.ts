@@ -22,7 +22,14 @@ import type { Context } from '../../context.js'
 import { quantizeSettings } from '../../flags/quantize.js'
 import { importanceFrom } from '../../input/importance.js'
 import { nameMapFrom } from '../../input/name-map.js'
-import { damageAllowed, damageJson, forEachModel, type Opened, openModels } from '../../input/run-inputs.js'
+import {
+  damageAllowed,
+  damageJson,
+  forEachModel,
+  formatNamed,
+  type Opened,
+  openModels,
+} from '../../input/run-inputs.js'
 import { settingsFrom } from '../../input/settings.js'
 import { writeConversion } from '../../output/conversion.js'
 import { formatOfOutput, requireFile, unknownOutput } from '../../output/output.js'
@@ -32,13 +39,19 @@ import { saveMethods } from './save-methods.js'
 import { summarize } from './summary.js'
 import { describeNothing, printChoices, printQuantization } from './text.js'
 
+/** A plan needs no file, only what the format is. */
+function outputOf({ output, to, dryRun }: QuantizeOptions): string {
+  if (output !== undefined || to === undefined || !dryRun) return requireFile(output)
+  return `model${formatNamed(to, '--to').extensions[0]}`
+}
+
 export default async function quantize(
   context: Context,
   inputs: readonly string[],
   options: QuantizeOptions,
 ): Promise<Status> {
   const { console, signal, pool, formatOptions: extra } = context
-  const output = requireFile(options.output)
+  const output = outputOf(options)
   const target = formatOfOutput(output, options.to)?.id
   if (target === undefined) throw unknownOutput()
   const pathOf = (name: string): string => pathIn(dirname(output), name)
