@@ -47,7 +47,6 @@ export async function openInput(input: string, options: InputOptions = {}): Prom
 /** Addresses of stores whose requests are signed in another way; addresses can be made that are signed already. */
 const blobScheme = /^(?:az|abfss?|wasbs?|adl)$/
 
-/** Azure signs requests in another way, but addresses can be made that are signed already. */
 export function refuseOtherAddresses(input: string): void {
   const scheme = /^(az|abfss?|wasbs?|adl|ftps?|sftp|scp|ssh):\/\//i.exec(input)?.[1]?.toLowerCase()
   if (scheme === undefined) return

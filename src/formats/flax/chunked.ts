@@ -3,7 +3,7 @@ import { countElements } from '../../bytes/index.js'
 import { chunkedKey, type StoredArray } from './array.js'
 import type { Leaf, LeafValue } from './leaf.js'
 
-/** Puts together what was found below a path of so many keys; the text says why that cannot be done. */
+/** Puts together what was found below a path of that many keys; the text says why that cannot be done. */
 export function joinChunks(leaves: readonly Leaf[], depth: number): LeafValue | string {
   const dims = new Map<string, LeafValue>()
   const pieces = new Map<string, LeafValue>()

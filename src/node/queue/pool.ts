@@ -28,7 +28,7 @@ const maxTasks = 2048
 const patience = 20_000
 const lostAfter = 10_000
 const lookEvery = 2000
-/** So many workers may fail at a task, one after the other, before that is the answer. */
+/** The number of workers that may fail at a task, one after the other, before that is the answer. */
 const maxTroubles = 5
 
 interface Waiting {

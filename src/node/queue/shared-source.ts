@@ -10,7 +10,7 @@ export const sharedAddress = (input: string): string => (isRemote(input) ? input
 
 /** Everything is passed on to the source, but for the handle. Files that belong to it can be opened elsewhere, too. */
 export function sharedSource(source: ByteSource, address: string): ByteSource {
-  // The same file is the same source, whoever asks for it.
+  // The same file is the same source, no matter who asks for it.
   const known = new WeakMap<ByteSource, ByteSource>()
   const share = (each: ByteSource, steps: Steps): ByteSource => {
     const there = known.get(each)

@@ -1,6 +1,6 @@
 import { defineCodes, error, note, warning } from '../../errors/index.js'
 
-/** What can be wrong with an HDF5 file, whoever wrote it. */
+/** What can be wrong with an HDF5 file, no matter which program wrote it. */
 export const hdf5Codes = defineCodes('hdf5', {
   magic: error('The file does not begin like an HDF5 file.'),
   version: error('A structure has a version that HDF5 did not define when this was written.'),

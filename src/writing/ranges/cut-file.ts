@@ -151,7 +151,7 @@ class Cutter {
   }
 }
 
-/** A payload whose slices together take more work than the whole is cut if it is at least so many parts long. */
+/** A payload whose slices together take more work than the whole is cut if it is at least this many parts long. */
 const minCostly = 4
 
 /** Where a slot can be cut; undefined if it can only be made from its start. */
