@@ -156,7 +156,7 @@ const reordered: readonly (readonly [string, Options])[] = [
   ['gguf', { cast: 'f16' }],
   ['torch', { cast: 'f32', keepOrientation: false }],
   ...quantize('gguf', ['q8_0', 'q4_k']),
-  ...quantize('mcf', ['q5', 'k4', 'int8']),
+  ...quantize('mcf', ['q4', 'k4', 'int8']),
   ['aero', { extra: hashed }],
 ]
 

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { BlobSource } from '../../src/bytes/index.js'
 import { dtypeById } from '../../src/dtypes/index.js'
-import { type Payload, rangePayload, readPayload, type Tensor } from '../../src/model/index.js'
+import { type Payload, payloadRange, rangePayload, readPayload, type Tensor } from '../../src/model/index.js'
 import { recipeOf } from '../../src/model/recipe-of.js'
 import { workerJobs } from '../../src/threads/worker-jobs.js'
 import { castTensor } from '../../src/transforms/cast.js'
@@ -58,6 +58,10 @@ describe('a recoded payload', () => {
           const shared = pooled(data!, pool, costFor(size))
           expect(shared === data).toBe(data!.byteLength < 2 * size)
           expect(Buffer.compare(await readPayload(shared), alone)).toBe(0)
+          const { unit, take } = shared.slices!
+          const from = unit * Math.floor(alone.byteLength / unit / 3)
+          const rest = await readPayload(take(from, alone.byteLength - from))
+          expect(Buffer.compare(rest, alone.subarray(from))).toBe(0)
         },
       ),
       { numRuns: 15 },
@@ -146,6 +150,12 @@ describe('bands of a matrix', () => {
       for (const limits of [{}, { whole: 0 }]) {
         const banded = await readPayload(quantizeTensor(tensor, method, { ...manner, threads: { pool }, limits }).data!)
         expect(Buffer.compare(banded, alone), `${Object.keys(manner)} ${Object.keys(limits)}`).toBe(0)
+      }
+      for (const threads of [{}, { pool }]) {
+        const { data } = quantizeTensor(tensor, method, { ...manner, threads })
+        const [from, length] = [Math.floor(alone.byteLength / 50), Math.floor(alone.byteLength / 2)]
+        const part = await readPayload(payloadRange(data!, from, length))
+        expect(Buffer.compare(part, alone.subarray(from, from + length)), `${Object.keys(manner)}`).toBe(0)
       }
     }
     expect(pool.started()).toBeGreaterThan(1)

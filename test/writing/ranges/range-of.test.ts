@@ -111,6 +111,10 @@ describe('a range from the middle', () => {
       this.count += request[1]
       return super.read(...request)
     }
+    override async readInto(...request: Parameters<MemorySource['readInto']>) {
+      this.count += request[1].byteLength
+      return super.readInto(...request)
+    }
   }
   const streaming = ['safetensors', 'gguf', 'aero', 'npz', 'embd', 'oinf', 'mcf']
   const targets = formats.filter(({ id }) => streaming.includes(id)).map(({ id }) => id)
