@@ -57,7 +57,7 @@ async function explain<T>(field: Field, name: string, call: () => Promise<T>): P
 /** The same for errors while elements are streamed: damage inside an archive shows only then. */
 function explained(field: Field, name: string, payload: Payload): Payload {
   return {
-    ...payload,
+    byteLength: payload.byteLength,
     async *chunks(window, signal) {
       try {
         yield* payload.chunks(window, signal)

@@ -8,10 +8,10 @@ import { viaOddF32 } from '../dtypes/via-f32.js'
 import { failWith, usageCodes, writeCodes } from '../errors/index.js'
 import { bf16ToF16 } from '../kernels/numbers/convert.js'
 import { narrowNaNs } from '../kernels/numbers/float-bits.js'
-import type { Payload, Tensor } from '../model/index.js'
+import type { Payload, Recipe, Tensor } from '../model/index.js'
 import { tensorRecipe } from '../model/recipe-of.js'
 import { decodedPayload } from './decode.js'
-import { bytesFor, fileOf, mapElements } from './map-elements.js'
+import { bytesFor, type ElementMap, fileOf, mapElements } from './map-elements.js'
 
 /** Whether `to` can represent every value of `from`, including NaN payloads, infinities and minus zero. */
 export function castLoss(from: DType, to: DType): 'none' | 'precision' {
@@ -49,34 +49,75 @@ export function castTensor(tensor: Tensor, to: DType, options: CastOptions = {})
 }
 
 function castPayload(tensor: Tensor, input: Payload, to: DType, convert: Convert, { overflow }: CastOptions): Payload {
-  const from = tensor.encoding ?? tensor.dtype
-  return mapElements({
-    input,
-    shape: tensor.shape,
-    from: from.group,
-    to: to.group,
-    convert(source, target, first, count) {
-      const bad = convert(source, target, count)
-      if (bad < 0) return
-      const value = from.codec!.element(source, bad)
-      failWith(writeCodes['value-range'], {
-        file: fileOf(input),
-        path: tensor.name,
-        ...(input.origin && { offset: input.origin.offset + bytesFor(first + bad, from.group) }),
-        message: `element ${first + bad} is ${String(value)}, which ${to.id} cannot hold`,
-      })
-    },
-    recipe() {
-      const made = tensorRecipe(tensor)
-      return made && { kind: 'cast', tensor: made, to: to.id, overflow }
-    },
-  })
+  return mapElements(new Cast(tensor, input, to, convert, overflow))
+}
+
+/** A class, since a model can have a million of these. */
+class Cast implements ElementMap {
+  readonly input: Payload
+  readonly #tensor: Tensor
+  readonly #to: DType
+  readonly #convert: Convert
+  readonly #overflow: boolean | undefined
+
+  constructor(tensor: Tensor, input: Payload, to: DType, convert: Convert, overflow: boolean | undefined) {
+    this.input = input
+    this.#tensor = tensor
+    this.#to = to
+    this.#convert = convert
+    this.#overflow = overflow
+  }
+
+  get #from(): DType {
+    return this.#tensor.encoding ?? this.#tensor.dtype
+  }
+
+  get shape(): readonly number[] {
+    return this.#tensor.shape
+  }
+
+  get from(): DType['group'] {
+    return this.#from.group
+  }
+
+  get to(): DType['group'] {
+    return this.#to.group
+  }
+
+  convert(source: Uint8Array, target: Uint8Array, first: number, count: number): void {
+    const bad = this.#convert(source, target, count)
+    if (bad < 0) return
+    const value = this.#from.codec!.element(source, bad)
+    const { origin } = this.input
+    failWith(writeCodes['value-range'], {
+      file: fileOf(this.input),
+      path: this.#tensor.name,
+      ...(origin && { offset: origin.offset + bytesFor(first + bad, this.from) }),
+      message: `element ${first + bad} is ${String(value)}, which ${this.#to.id} cannot hold`,
+    })
+  }
+
+  recipe(): Recipe | undefined {
+    const made = tensorRecipe(this.#tensor)
+    return made && { kind: 'cast', tensor: made, to: this.#to.id, overflow: this.#overflow }
+  }
 }
 
 /** Returns the index of the first value that does not fit, or -1. */
 type Convert = (source: Uint8Array, target: Uint8Array, count: number) => number
 
-function converter(from: DType, to: DType, options: CastOptions = {}): Convert | undefined {
+function converter(from: DType, to: DType, { overflow = false }: CastOptions = {}): Convert | undefined {
+  const known = converters[Number(overflow)]!
+  const ofType = known.get(from) ?? new Map<DType, Convert | undefined>()
+  known.set(from, ofType)
+  if (!ofType.has(to)) ofType.set(to, newConverter(from, to, { overflow }))
+  return ofType.get(to)
+}
+
+/** Without and with overflow. One serves all tensors of a type. */
+const converters = [0, 1].map(() => new WeakMap<DType, Map<DType, Convert | undefined>>())
+
+function newConverter(from: DType, to: DType, options: CastOptions): Convert | undefined {
   if (from.part && to.part) return pairwise(converter(from.part, to.part))
   const [decoder, encoder] = [from.codec, to.codec]
   if (!decoder || !encoder || !isReal(from) || !isReal(to)) return undefined

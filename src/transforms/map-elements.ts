@@ -22,12 +22,6 @@ const minElements = 1 << 14
 /** Of the side with the longer elements. */
 const maxBytes = 1 << 20
 
-interface CountedMap extends ElementMap {
-  readonly count: number
-  /** The first element of the input. */
-  readonly base: number
-}
-
 export function mapElements(elements: ElementMap): Payload {
   const { input, shape, from } = elements
   const count = elementsIn(shape) ?? Number.POSITIVE_INFINITY
@@ -35,34 +29,68 @@ export function mapElements(elements: ElementMap): Payload {
     const message = `the shape [${shape.join(', ')}] does not go with ${input.byteLength} bytes`
     failWith(transformCodes['shape-mismatch'], { file: fileOf(input), message })
   }
-  const payload = payloadOf({ ...elements, count, base: 0 })
-  return elements.recipe ? { ...payload, recipe: elements.recipe } : payload
+  return new MappedPayload(elements, input, 0, count)
 }
 
-function payloadOf(map: CountedMap): Payload {
-  return {
-    byteLength: bytesFor(map.count, map.to),
-    chunks: (window, signal) => rechunked(convertAll(map, window, signal), window),
-    ...(map.input.read && { read: (offset, length, signal) => convertPart(map, offset, length, signal) }),
-    slices: slicesOf(map),
+/** A class with few fields, since a model can have a million of these: the rest is made when it is asked for. */
+class MappedPayload implements Payload {
+  readonly byteLength: number
+  readonly #elements: ElementMap
+  readonly #input: Payload
+  /** The first element of the input. */
+  readonly #base: number
+  readonly #count: number
+
+  constructor(elements: ElementMap, input: Payload, base: number, count: number) {
+    this.byteLength = bytesFor(count, elements.to)
+    this.#elements = elements
+    this.#input = input
+    this.#base = base
+    this.#count = count
+  }
+
+  /** A slice has none: it is made of a part of the input. */
+  get recipe(): Payload['recipe'] {
+    const elements = this.#elements
+    return elements.recipe && this.#input === elements.input ? () => elements.recipe!() : undefined
+  }
+
+  get read(): Payload['read'] {
+    if (!this.#input.read) return undefined
+    return (offset, length, signal) => convertPart(this.#map, offset, length, signal)
+  }
+
+  get slices(): Slices | undefined {
+    const { from, to } = this.#elements
+    const { slices } = this.#input
+    const elements = unitOf(this.#elements)
+    if (!slices || bytesFor(elements, from) % slices.unit !== 0) return undefined
+    const unit = bytesFor(elements, to)
+    return {
+      unit,
+      take: (offset, length) => {
+        const first = (offset / unit) * elements
+        const some = Math.min(Math.ceil(length / unit) * elements, this.#count - first)
+        const part = slices.take(bytesFor(first, from), bytesFor(some, from))
+        return new MappedPayload(this.#elements, part, this.#base + first, some)
+      },
+    }
+  }
+
+  chunks(window: number, signal?: AbortSignal): AsyncIterable<Uint8Array> {
+    return rechunked(convertAll(this.#map, window, signal), window)
+  }
+
+  get #map(): CountedMap {
+    const { from, to } = this.#elements
+    const convert: ElementMap['convert'] = (...run) => this.#elements.convert(...run)
+    return { input: this.#input, from, to, convert, count: this.#count, base: this.#base }
   }
 }
 
-function slicesOf(map: CountedMap): Slices | undefined {
-  const { input, from, to, count, base } = map
-  const { slices } = input
-  const elements = unitOf(map)
-  if (!slices || bytesFor(elements, from) % slices.unit !== 0) return undefined
-  const unit = bytesFor(elements, to)
-  return {
-    unit,
-    take(offset, length) {
-      const first = (offset / unit) * elements
-      const some = Math.min(Math.ceil(length / unit) * elements, count - first)
-      const part = slices.take(bytesFor(first, from), bytesFor(some, from))
-      return payloadOf({ ...map, input: part, count: some, base: base + first })
-    },
-  }
+interface CountedMap extends Pick<ElementMap, 'input' | 'from' | 'to' | 'convert'> {
+  readonly count: number
+  readonly base: number
 }
 
 export const fileOf = (payload: Payload | null): string => payload?.origin?.source.name ?? 'tensor'
@@ -130,7 +158,7 @@ function stepFor(map: CountedMap, window: number): number {
 }
 
 /** The shortest run that is whole groups on both sides. */
-function unitOf({ from, to }: ElementMap): number {
+function unitOf({ from, to }: Pick<ElementMap, 'from' | 'to'>): number {
   let [a, b] = [from.elements, to.elements]
   while (b > 0) [a, b] = [b, a % b]
   return (from.elements / a) * to.elements

@@ -1,6 +1,6 @@
 // A payload that other threads produce in slices while this one writes what is ready. The bytes and their order are the same.
 import { defaultWindow } from '../bytes/index.js'
-import { type Payload, type Recipe, rechunked } from '../model/index.js'
+import { type Payload, type Recipe, rechunked, type Slices } from '../model/index.js'
 import { recipeOf } from '../model/recipe-of.js'
 import { threadCosts } from '../threads/costs.js'
 import { fillsWindow, fillWindows, type JobHandler, type RunThreads, type WorkerPool } from '../threads/index.js'
@@ -34,30 +34,60 @@ export function pooled(payload: Payload, pool: WorkerPool, cost: number): Payloa
   })
   const take = (offset: number, length: number): Payload => {
     const slice = slices.take(offset, length)
-    return length < 2 * size ? slice : { ...slice, ...made(offset, length) }
+    return length < 2 * size ? slice : { byteLength: slice.byteLength, ...made(offset, length) }
   }
-  return { ...payload, slices: { ...slices, take }, ...made(0, byteLength) }
+  const { cost: own, read } = payload
+  const access = { cost: own, recipe: () => recipe, slices: { ...slices, take }, ...(read && { read }) }
+  return { byteLength, ...access, ...made(0, byteLength) }
 }
 
+type InThreads = (pool: WorkerPool, payload: Payload, cost: number) => Payload | undefined
+
 /** The same bytes. When they are read, threads produce them if there are any by then and `inThreads` finds it worth it. `cost`: as of a payload. */
-export function late(
-  payload: Payload,
-  threads: RunThreads,
-  inThreads: (pool: WorkerPool) => Payload | undefined,
-  cost?: number,
-): Payload {
-  const chosen = (): Payload => (threads.pool && inThreads(threads.pool)) ?? payload
-  const { slices } = payload
-  return {
-    ...payload,
-    ...(cost !== undefined && { cost }),
-    ...(slices && {
-      slices: { ...slices, take: (offset, length) => (chosen().slices ?? slices).take(offset, length) },
-    }),
-    get isMadeElsewhere() {
-      return chosen().isMadeElsewhere
-    },
-    chunks: (window, signal) => chosen().chunks(window, signal),
+export function late(payload: Payload, threads: RunThreads, inThreads: InThreads, cost?: number): Payload {
+  return new LatePayload(payload, threads, inThreads, cost)
+}
+
+/** A class with few fields: a model can have a million of these. */
+class LatePayload implements Payload {
+  readonly byteLength: number
+  readonly cost: number | undefined
+  readonly #payload: Payload
+  readonly #threads: RunThreads
+  readonly #inThreads: InThreads
+
+  constructor(payload: Payload, threads: RunThreads, inThreads: InThreads, cost?: number) {
+    this.byteLength = payload.byteLength
+    this.cost = cost ?? payload.cost
+    this.#payload = payload
+    this.#threads = threads
+    this.#inThreads = inThreads
+  }
+
+  get #chosen(): Payload {
+    const { pool } = this.#threads
+    return (pool && this.#inThreads(pool, this.#payload, this.cost ?? 0)) ?? this.#payload
+  }
+
+  get recipe(): Payload['recipe'] {
+    return this.#payload.recipe
+  }
+
+  get read(): Payload['read'] {
+    return this.#payload.read
+  }
+
+  get slices(): Slices | undefined {
+    const { slices } = this.#payload
+    return slices && { ...slices, take: (offset, length) => (this.#chosen.slices ?? slices).take(offset, length) }
+  }
+
+  get isMadeElsewhere(): boolean | undefined {
+    return this.#chosen.isMadeElsewhere
+  }
+
+  chunks(window: number, signal?: AbortSignal): AsyncIterable<Uint8Array> {
+    return this.#chosen.chunks(window, signal)
   }
 }
 

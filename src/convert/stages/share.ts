@@ -95,32 +95,28 @@ const gainOf = (cost: number, { threads }: WorkerPool): number => cost - byteCos
 
 /** The tensors, such that the threads that there are when they are written make those that are worth it. */
 export function sharedOut(tensors: readonly Tensor[], threads: RunThreads): readonly Tensor[] {
-  const recoded = tensors.flatMap(({ data, dtype }) =>
-    data && isRecoded(data) ? [{ size: data.byteLength, cost: byteCost(dtype, data) }] : [],
-  )
-  if (recoded.length === 0) return tensors
-  const worth = new Map<WorkerPool, boolean>()
-  const isWorthIt = (pool: WorkerPool): boolean => {
-    const known = worth.get(pool) ?? isWorthComputing(pool, totalGain(recoded, pool))
-    worth.set(pool, known)
-    return known
+  const isShared = tensors.some(({ data }) => data && isRecoded(data))
+  if (!isShared) return tensors
+  const gains = new Map<WorkerPool, number>()
+  const inThreads = (pool: WorkerPool, data: Payload, cost: number): Payload | undefined => {
+    const gain = gains.get(pool) ?? totalGain(tensors, pool)
+    gains.set(pool, gain)
+    return gainOf(cost, pool) > 0 && isWorthComputing(pool, gain) ? pooled(data, pool, cost) : undefined
   }
   // What tensors share, they share afterwards, too.
   const made = new Map<Payload, Payload>()
   return tensors.map((tensor: Tensor) => {
     const { data, dtype } = tensor
     if (!data || !isRecoded(data)) return tensor
-    const cost = byteCost(dtype, data)
-    const inThreads = (pool: WorkerPool): Payload | undefined =>
-      gainOf(cost, pool) > 0 && isWorthIt(pool) ? pooled(data, pool, cost) : undefined
-    const shared = made.get(data) ?? late(data, threads, inThreads, cost)
+    const shared = made.get(data) ?? late(data, threads, inThreads, byteCost(dtype, data))
     made.set(data, shared)
     return { ...tensor, data: shared }
   })
 }
 
-function totalGain(recoded: readonly { size: number; cost: number }[], pool: WorkerPool): number {
+function totalGain(tensors: readonly Tensor[], pool: WorkerPool): number {
   let gain = 0
-  for (const { size, cost } of recoded) gain += size * Math.max(0, gainOf(cost, pool))
+  for (const { data, dtype } of tensors)
+    if (data && isRecoded(data)) gain += data.byteLength * Math.max(0, gainOf(byteCost(dtype, data), pool))
   return gain
 }
