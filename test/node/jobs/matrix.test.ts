@@ -205,7 +205,7 @@ describe('a job that begins with looks at values', () => {
       ]) {
         writeFileSync(join(folder, '0.json'), JSON.stringify(each))
         const { status, stderr } = await tare('finish', at('job.json'))
-        expect([status, stderr]).toEqual([1, expect.stringContaining('job/result')])
+        expect([status, stderr]).toEqual([2, expect.stringContaining('job/result')])
       }
     writeFileSync(join(folder, '0.json'), text)
     writeFileSync(at('m.safetensors'), safetensors.with(safetensors.length - 1, 1))
