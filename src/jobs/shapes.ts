@@ -4,11 +4,11 @@ type Complain = (path: string, message: string) => never
 export type Shape = (value: unknown, path: string, complain: Complain) => void
 
 export const text: Shape = (value, path, complain) => {
-  if (typeof value !== 'string') complain(path, `a text is wanted, not ${kindOf(value)}`)
+  if (typeof value !== 'string') complain(path, `a text was expected, not ${kindOf(value)}`)
 }
 
 export const flag: Shape = (value, path, complain) => {
-  if (typeof value !== 'boolean') complain(path, `true or false is wanted, not ${kindOf(value)}`)
+  if (typeof value !== 'boolean') complain(path, `true or false was expected, not ${kindOf(value)}`)
 }
 
 /** Something that is looked at elsewhere. */
@@ -17,35 +17,35 @@ export const anything: Shape = () => {}
 /** A number of bytes or things. */
 export const count: Shape = (value, path, complain) => {
   if (!Number.isSafeInteger(value) || (value as number) < 0)
-    complain(path, `a whole number is wanted, not ${kindOf(value)}`)
+    complain(path, `a whole number was expected, not ${kindOf(value)}`)
 }
 
 export const finite: Shape = (value, path, complain) => {
-  if (!Number.isFinite(value)) complain(path, `a number is wanted, not ${kindOf(value)}`)
+  if (!Number.isFinite(value)) complain(path, `a number was expected, not ${kindOf(value)}`)
 }
 
 /** Text that stands for a number, NaN and infinities included. */
 export const numeral: Shape = (value, path, complain) => {
   if (typeof value !== 'string' || !/^(NaN|-?Infinity|-?\d+(\.\d+)?(e[+-]?\d+)?)$/.test(value))
-    complain(path, `a number as text is wanted, not ${kindOf(value)}`)
+    complain(path, `a number as text was expected, not ${kindOf(value)}`)
 }
 
 export const oneOf =
   (...words: readonly string[]): Shape =>
   (value, path, complain) => {
-    if (!words.includes(value as string)) complain(path, `${words.join(' or ')} is wanted, not ${kindOf(value)}`)
+    if (!words.includes(value as string)) complain(path, `${words.join(' or ')} was expected, not ${kindOf(value)}`)
   }
 
 export const matching =
   (pattern: RegExp, what: string): Shape =>
   (value, path, complain) => {
-    if (typeof value !== 'string' || !pattern.test(value)) complain(path, `${what} is wanted, not ${kindOf(value)}`)
+    if (typeof value !== 'string' || !pattern.test(value)) complain(path, `${what} was expected, not ${kindOf(value)}`)
   }
 
 export const list =
   (item: Shape): Shape =>
   (value, path, complain) => {
-    if (!Array.isArray(value)) return complain(path, `a list is wanted, not ${kindOf(value)}`)
+    if (!Array.isArray(value)) return complain(path, `a list was expected, not ${kindOf(value)}`)
     for (let i = 0; i < value.length; i++) item(value[i], `${path}[${i}]`, complain)
   }
 
@@ -54,7 +54,7 @@ export const tuple =
   (items: readonly Shape[], required = items.length): Shape =>
   (value, path, complain) => {
     if (!Array.isArray(value) || value.length < required || value.length > items.length)
-      return complain(path, `a list of ${required} is wanted`)
+      return complain(path, `a list of ${required} was expected`)
     for (const [i, each] of value.entries()) items[i]!(each, `${path}[${i}]`, complain)
   }
 
@@ -124,7 +124,7 @@ const noFit = new Error('no fit')
 
 function membersOf(value: unknown, path: string, complain: Complain): Map<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return complain(path, `an object is wanted, not ${kindOf(value)}`)
+    return complain(path, `an object was expected, not ${kindOf(value)}`)
   return new Map(Object.entries(value))
 }
 
