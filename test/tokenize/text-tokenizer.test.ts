@@ -18,7 +18,11 @@ const directory = (): Promise<string> =>
   writeTinyModel(at('model'), {
     config: { ...tinyConfig, vocab_size: 267 },
     shapes: { ...tinyShapes, 'model.embed_tokens.weight': [267, 8], 'lm_head.weight': [267, 8] },
-    files: { 'tokenizer.model': null, 'tokenizer.json': JSON.stringify(tinyTokenizer), 'tokenizer_config.json': '{}' },
+    files: {
+      'tokenizer.model': null,
+      'tokenizer.json': JSON.stringify(tinyTokenizer),
+      'tokenizer_config.json': '{"tokenizer_class": "PreTrainedTokenizerFast"}',
+    },
   })
 
 /** The tokenizer of the GGUF file that is made of the directory. */

@@ -165,6 +165,19 @@ describe('metadata of models that have none', () => {
     ])
   })
 
+  it('know the names of DistilBERT', async () => {
+    const model = encoder('out-in', { hidden: 4, intermediate: 8, layers: 2 })
+    const renamed = model.tensors.map((tensor) => ({
+      ...tensor,
+      name: tensor.name
+        .replace('encoder.layer.', 'transformer.layer.')
+        .replace('.intermediate.dense.', '.ffn.lin1.')
+        .replace('.output.dense.', '.ffn.lin2.'),
+    }))
+    const { metadata } = await open(await writeEmbd({ ...model, tensors: renamed }))
+    expect([metadata.get('num_layers'), metadata.get('intermediate_size')]).toEqual([text('2'), text('8')])
+  })
+
   it('take what is given, and invent nothing', async () => {
     const model = {
       ...encoder('out-in', { hidden: 4, intermediate: 8 }),

@@ -45,7 +45,7 @@ export const cohere2: Family = {
   architecture: 'cohere2',
   classes: ['Cohere2ForCausalLM'],
   configs: { cohere2: { ...config, sliding_window: 4096 } },
-  settle: (stated) => ({ ...stated, head_dim: headSize(stated) }),
+  settle: (stated) => ({ head_dim: headSize(stated), ...stated }),
   keys: [
     ...commonKeys,
     key.logitScale,

@@ -62,8 +62,9 @@ function derive(model: Model, modelName: string, heads: number | undefined): Map
       const known = heads ?? knownHeads.get(columns)
       if (known !== undefined) found.set(headsKey, known)
     } else if (name.endsWith('embeddings.position_embeddings.weight')) found.set('max_position_emb', rows)
-    else if (name.endsWith('.intermediate.dense.bias')) found.set('intermediate_size', rows)
-    const layer = /(?:^|\.)encoder\.layer\.(\d+)\./.exec(name)?.[1]
+    else if (/\.(intermediate\.dense|ffn\.lin1)\.bias$/.test(name)) found.set('intermediate_size', rows)
+    // DistilBERT has a transformer where BERT has an encoder.
+    const layer = /(?:^|\.)(?:encoder|transformer)\.layer\.(\d+)\./.exec(name)?.[1]
     if (layer !== undefined) layers.add(layer)
   }
   if (layers.size > 0) found.set('num_layers', layers.size)
