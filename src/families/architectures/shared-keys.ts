@@ -27,7 +27,7 @@ export const key = {
     key: 'use_parallel_residual',
     type: 'bool',
     from: ['use_parallel_residual'],
-    value: ({ config }) => config.use_parallel_residual ?? true,
+    value: ({ config }) => config.use_parallel_residual === undefined || Boolean(config.use_parallel_residual),
   },
   noRopeScaling: { key: 'rope.scaling.type', type: 'str', value: () => 'none' },
   pooling: { key: 'pooling_type', type: 'u32', value: ({ pooling }) => pooling },

@@ -33,14 +33,15 @@ export async function addedTokensOf(
   for (const each of listOf(tokenizer.added_tokens)) all.add(tokenOf(each))
   const listed = all.next
   const { decoder, specials } = await statedTokens(files, tokenizer)
-  const texts = new Set([...specials.values()].map(textOf))
+  const texts = new Set(specials.map(textOf))
   const more = decoder.filter((token) => !all.has(token))
   const known = new Set([...all.contents(), ...more.map(({ content }) => content)])
+  const stated = new Set(more.map(keyOf))
   // A token that is stated with its flags replaces the one that is there, a mere text does not.
-  for (const special of specials.values()) {
+  for (const special of specials) {
     if (typeof special === 'string') {
       if (!known.has(special)) more.push(plain(special, true))
-    } else if (!more.some((token) => isSame(token, special))) more.push(special)
+    } else if (!stated.has(keyOf(special))) more.push(special)
   }
   for (const token of more) all.add({ ...token, special: token.special || texts.has(token.content) })
   return { added: all.list(), listed, specials: texts }
@@ -80,7 +81,8 @@ function tokenOf(stated: unknown, isSpecial = false): Stated {
 }
 
 const flags = ['special', 'normalized', 'lstrip', 'rstrip', 'single_word'] as const
-const isSame = (a: Stated, b: Stated): boolean => a.content === b.content && flags.every((flag) => a[flag] === b[flag])
+/** Equal for tokens that have the same text and flags. */
+const keyOf = (token: Stated): string => JSON.stringify([token.content, ...flags.map((flag) => token[flag])])
 
 /** The ids that files state do not count: a token has that of the vocabulary, or the next one. */
 class TokensBesides {
@@ -99,7 +101,7 @@ class TokensBesides {
 
   has(token: Stated): boolean {
     const known = this.#tokens.get(this.#ids.get(token.content) ?? -1)
-    return known !== undefined && isSame(known, token)
+    return known !== undefined && keyOf(known) === keyOf(token)
   }
 
   add(token: Stated): void {
@@ -119,11 +121,11 @@ class TokensBesides {
   }
 }
 
-/** Special tokens by kind, as a text or with flags, and the other tokens that files name. */
+/** Special tokens in the library's order, as a text or with flags, and the other tokens that files name. */
 async function statedTokens(
   files: TokenizerFiles,
   tokenizer: Config,
-): Promise<{ readonly decoder: Stated[]; readonly specials: ReadonlyMap<string, string | Stated> }> {
+): Promise<{ readonly decoder: Stated[]; readonly specials: readonly (string | Stated)[] }> {
   const { tokenizerConfig = {}, directory } = files
   const { specials: defaults, more = [], marks } = libraryClass(files)
   const padding = isObject(tokenizer.padding) ? tokenizer.padding.pad_token : undefined
@@ -150,25 +152,22 @@ async function statedTokens(
     for (const token of [...decoder, ...listOf(tokenizer.added_tokens).map((each) => tokenOf(each))])
       byText.set(token.content, token)
   }
-  const specials = new Map<string, string | Stated>()
-  const put = (key: string, value: unknown): void => {
+  const specials: (string | Stated)[] = []
+  const seen = new Set<string>()
+  const put = (value: unknown, hasKind = false): void => {
     const content = tokenText(value)
-    if (content === undefined || content === '' || [...specials.values()].some((each) => textOf(each) === content))
-      return
+    if (content === undefined || content === '' || seen.has(content)) return
+    seen.add(content)
     const flagged = byText.get(content) ?? (typeof value === 'string' ? undefined : tokenOf(value, true))
-    specials.set(key, flagged ?? (marks ? plain(content, true) : content))
+    specials.push(flagged ?? (hasKind && marks ? plain(content, true) : content))
   }
   for (const kind of commonKinds) {
     const key = `${kind}_token`
-    put(key, key in settings ? settings[key] : ((kind === 'pad' ? padding : undefined) ?? defaults[kind]))
+    put(key in settings ? settings[key] : ((kind === 'pad' ? padding : undefined) ?? defaults[kind]), true)
   }
-  for (const each of [...listOf(settings[additional]), ...more]) {
-    // These are looked up nowhere else.
-    const content = tokenText(each)
-    if (content !== undefined) put(`${additional} ${content}`, each)
-  }
+  for (const each of [...listOf(settings[additional]), ...more]) put(each)
   const own = settings.extra_special_tokens
-  for (const [key, each] of Object.entries(isObject(own) ? own : {})) put(key, each)
+  for (const each of Object.values(isObject(own) ? own : {})) put(each)
   return { decoder, specials }
 }
 
