@@ -75,7 +75,8 @@ export function Readout({ info, plane, cursor, facts, onFacts: setFacts, onShow 
               <dt>Scale</dt>
               <dd>
                 {facts?.scale === undefined ? '–' : valueText(facts.scale)}
-                {facts?.offset !== undefined && ` + ${valueText(facts.offset)}`}
+                {facts?.offset !== undefined &&
+                  ` × code ${facts.offset < 0 ? '−' : '+'} ${valueText(Math.abs(facts.offset))}`}
               </dd>
             </div>
           </>
