@@ -24,5 +24,7 @@ export async function openOutput(output: string, options: OutputOptions = {}): P
 }
 
 /** The path of a file in a directory, or its address below one. */
-export const pathIn = (directory: string, name: string): string =>
-  isRemote(directory) ? `${directory.replace(/\/+$/, '')}/${name}` : join(directory, name)
+export function pathIn(directory: string, name: string): string {
+  refuseOtherAddresses(directory)
+  return isRemote(directory) ? `${directory.replace(/\/+$/, '')}/${name}` : join(directory, name)
+}
