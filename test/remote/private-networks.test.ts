@@ -1,5 +1,5 @@
 // Names and what they mean: those of the public network are mocked, the private one is this machine.
-import { afterEach, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 
 const names: Record<string, { first: string; later: string }> = {
   'models.corp': { first: '10.0.0.5', later: '10.0.0.5' },
@@ -15,6 +15,8 @@ vi.mock('node:dns', () => ({
     done(null, [{ address: names[host]!.later, family: 4 }]),
 }))
 
+const { openInput } = await import('../../src/node/input.js')
+const { filesAt } = await import('../../src/node/fetch/collection.js')
 const { openRemote } = await import('../../src/node/remote/open-remote.js')
 const { findPrivate, isPrivateAddress, refusePrivate } = await import('../../src/node/remote/private-address.js')
 const { useServer } = await import('./server.js')
@@ -47,6 +49,54 @@ it('a public place may not, whatever the name says at first', async () => {
     })
   }
   expect(server.seen).toEqual([])
+})
+
+describe.each([
+  'http://127.0.0.1:1/x',
+  'http://2852039166/latest/meta-data/',
+  'http://[::ffff:169.254.169.254]/latest/meta-data/',
+  'http://[fd00:ec2::254]/latest/meta-data/',
+  'http://models.corp/m.bin',
+  'http://flip.example/m.bin',
+])('a redirect to %s', (target) => {
+  const commit = 'c'.repeat(40)
+  const siblings = [{ rfilename: 'm.bin', size: 100 }]
+  /** What public servers say; everything else is asked for real. */
+  const answers = (path: string): Response => {
+    if (path.startsWith('/api/')) return new Response(JSON.stringify({ sha: commit, siblings }))
+    if (path === '/folder/') return new Response('<a href="m.bin">m.bin</a>')
+    return new Response(null, { status: 307, headers: { location: target } })
+  }
+  const asked: string[] = []
+  beforeEach(() => {
+    asked.length = 0
+    vi.stubGlobal('fetch', (input: URL, init: RequestInit) => {
+      asked.push(input.hostname)
+      return input.hostname === 'public.example' ? Promise.resolve(answers(input.pathname)) : direct(input, init)
+    })
+    vi.stubEnv('HF_ENDPOINT', 'http://public.example')
+    vi.stubEnv('HF_HOME', '/nowhere')
+    vi.stubEnv('AWS_ENDPOINT_URL', 'http://public.example')
+    vi.stubEnv('AWS_ACCESS_KEY_ID', 'id')
+    vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'key')
+  })
+  afterEach(() => vi.unstubAllEnvs())
+
+  it.each(['hf://lab/tiny/m.bin', 's3://bucket/m.bin', 'http://public.example/m.bin'])(
+    'is not followed from %s',
+    async (address) => {
+      await expect(openInput(address, { cache: false })).rejects.toMatchObject({ code: 'remote/private-address' })
+      expect(new Set(asked)).toEqual(new Set(['public.example']))
+    },
+  )
+
+  it.each(['hf://lab/tiny', 'http://public.example/folder/'])('is not followed by a fetch of %s', async (address) => {
+    const fetched = async () => {
+      for (const file of await filesAt(address)) await (await file.open()).close()
+    }
+    await expect(fetched()).rejects.toMatchObject({ code: 'remote/private-address' })
+    expect(new Set(asked)).toEqual(new Set(['public.example']))
+  })
 })
 
 it('names and passwords in a redirect are left out', async () => {
