@@ -155,7 +155,13 @@ function pageHint(mistake: Code, name: string): string | undefined {
     mistake === openCodes.html && /^https?:\/\//i.test(name) && URL.canParse(name) ? new URL(name) : undefined
   const parts = address?.pathname.split('/')
   const at = parts?.indexOf('blob') ?? -1
-  if (!address || !parts || at < 1) return undefined
+  if (!address || !parts) return undefined
+  if (at < 1) {
+    const isFolder = address.pathname.endsWith('/')
+    return isFolder
+      ? undefined
+      : 'this is a web page; end the address of a folder with a slash: its files are then found'
+  }
   // Elsewhere than on GitHub, hubs for models have files under `resolve`.
   parts[at] = /(^|\.)github\.com$/.test(address.hostname) ? 'raw' : 'resolve'
   address.pathname = parts.join('/')

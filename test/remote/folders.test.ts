@@ -1,5 +1,5 @@
 // Folders on web servers: their listings, and the files that are found through them.
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { runCli as tare } from '../cli/run-cli.js'
 import { useTempDir } from '../node/temp-dir.js'
@@ -79,6 +79,35 @@ describe('a listing', () => {
     expect(server.seen.map(({ url }) => url)).toEqual(['/m/'])
   })
 
+  it('of folders without an end is given up', async () => {
+    const page = listings.nginx(Array.from({ length: 1100 }, (_, i) => `${i}/`))
+    server.files.set('m/', text(page))
+    for (let i = 0; i < 1100; i++) server.files.set(`m/${i}/`, text(listings.nginx([])))
+    const { status, stderr } = await tare('fetch', server.url('m/'), '-o', at('home'))
+    expect([status > 0, stderr.includes('remote/too-large')], stderr).toEqual([true, true])
+    expect(server.seen.length).toBeLessThan(1100)
+    server.files.set('d/', text(listings.nginx(['one.bin', 'd/'])))
+    for (let depth = 1; depth < 20; depth++)
+      server.files.set('d/'.repeat(depth + 1), text(listings.nginx(['d/', 'one.bin'])))
+    for (let depth = 1; depth <= 20; depth++) server.files.set(`${'d/'.repeat(depth)}one.bin`, text('x'))
+    expect((await tare('fetch', server.url('d/'), '-o', at('deep'))).status).toBe(0)
+    expect(existsSync(at(`deep/${'d/'.repeat(8)}one.bin`))).toBe(true)
+    expect(existsSync(at(`deep/${'d/'.repeat(9)}one.bin`))).toBe(false)
+  }, 60_000)
+
+  it('is asked for each file once where the server has no ranges', async () => {
+    serve('m/', listings.python([...files.keys()]))
+    server.behave.noRanges = true
+    expect((await tare('fetch', server.url('m/'), '-o', at('home'))).status).toBe(0)
+    for (const [name, bytes] of files) expect(Buffer.compare(readFileSync(at('home', name)), bytes)).toBe(0)
+    expect(server.seen).toHaveLength(files.size + 1)
+  })
+
+  it('has an address with a slash at its end, and a page without one says so', async () => {
+    serve('m', listings.nginx([...files.keys()]))
+    expect((await tare('inspect', server.url('m'))).stderr).toContain('end the address of a folder with a slash')
+  })
+
   it('without a model says so', async () => {
     serve('m/', listings.nginx(['notes.txt']))
     const { status, stderr } = await tare('inspect', server.url('m/'))
@@ -100,7 +129,7 @@ it('a shared access signature for a container holds for the files beside the one
     ['fetch', address, '-o', at('home')],
     ['inspect', '--json', address],
   ]) {
-    const { status, stdout, stderr } = await tare(...args, '--no-cache')
+    const { status, stdout, stderr } = await tare(...args)
     expect([status, /5ECRET/.test(stdout + stderr)], stderr).toEqual([0, false])
   }
   for (const [name, bytes] of files) expect(Buffer.compare(readFileSync(at('home', name)), bytes)).toBe(0)

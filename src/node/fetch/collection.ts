@@ -3,6 +3,7 @@ import { type ByteSource, isPathBelow } from '../../bytes/index.js'
 import { failWith, ioCodes } from '../../errors/index.js'
 import { openModel } from '../../formats/index.js'
 import { closeModel } from '../../model/index.js'
+import { remoteCodes } from '../../remote/codes.js'
 import { addressBeside, HttpSource } from '../../remote/http-source.js'
 import { type HubAddress, nameOfHubFile } from '../../remote/hub/address.js'
 import { isFolderAddress, listFolder } from '../../remote/listing.js'
@@ -95,20 +96,32 @@ function failMissing(file: string): never {
   return failWith(ioCodes['not-found'], { file, message: 'there is no such file or folder' })
 }
 
-/** Folders below folders, and no more than that. */
-const maxDepth = 8
+/** A server can make up folders below folders without an end. */
+const [maxDepth, maxFolders, maxFiles] = [8, 1000, 20_000]
 
 /** What the listing of a web server shows, with the folders below; undefined where the address is not that of a folder with a listing. */
 async function filesOfFolder(address: string, options: RemoteOptions): Promise<RemoteFile[] | undefined> {
   const requests = requestsTo(address, options)
   const home = new URL(address)
   const found: RemoteFile[] = []
+  let folders = 0
   const visit = async (path: string): Promise<boolean> => {
+    folders++
     const listing = await listFolder(path === '' ? address : addressBeside(home, path).href, requests)
+    const { length: more } = listing?.files ?? []
+    if (folders > maxFolders || found.length + more > maxFiles) {
+      const message = `it has more than ${maxFolders} folders or ${maxFiles} files; fetch one of its folders`
+      failWith(remoteCodes['too-large'], { file: address, message })
+    }
     for (const name of listing?.files ?? []) {
-      const open = () => HttpSource.open(addressBeside(home, path + name).href, requests)
-      const source = await open()
-      await source.close()
+      const source = await HttpSource.open(addressBeside(home, path + name).href, requests)
+      // It may be all of the file: some servers know no ranges.
+      let opened: HttpSource | undefined = source
+      const open = async (): Promise<ByteSource> => {
+        const first = opened
+        opened = undefined
+        return first ?? HttpSource.open(addressBeside(home, path + name).href, requests)
+      }
       found.push({ path: path + name, size: source.size, version: source.etag, open })
     }
     for (const name of listing?.folders ?? []) if (path.split('/').length <= maxDepth) await visit(`${path}${name}/`)
