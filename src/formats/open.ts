@@ -160,7 +160,7 @@ function pageHint(mistake: Code, name: string): string | undefined {
     const isFolder = address.pathname.endsWith('/')
     return isFolder
       ? undefined
-      : 'this is a web page; end the address of a folder with a slash: its files are then found'
+      : 'this is an HTML page, most likely an error page in place of the model; the address of a folder ends with a slash'
   }
   // Elsewhere than on GitHub, hubs for models have files under `resolve`.
   parts[at] = /(^|\.)github\.com$/.test(address.hostname) ? 'raw' : 'resolve'

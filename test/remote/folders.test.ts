@@ -105,7 +105,7 @@ describe('a listing', () => {
 
   it('has an address with a slash at its end, and a page without one says so', async () => {
     serve('m', listings.nginx([...files.keys()]))
-    expect((await tare('inspect', server.url('m'))).stderr).toContain('end the address of a folder with a slash')
+    expect((await tare('inspect', server.url('m'))).stderr).toContain('the address of a folder ends with a slash')
   })
 
   it('without a model says so', async () => {
