@@ -8,7 +8,15 @@ import { type Status, UsageError } from '../../status.js'
 import { checkManifest, writeManifest } from './files.js'
 import type { HashOptions } from './index.js'
 import { parseManifest } from './manifest.js'
-import { describeCheck, describeHashes, differences, type HashRecord, parseHashes, recordFor } from './text.js'
+import {
+  describeCheck,
+  describeHashes,
+  differences,
+  type HashRecord,
+  isHashText,
+  parseHashes,
+  recordFor,
+} from './text.js'
 
 export default function hash(context: Context, inputs: readonly string[], options: HashOptions): Promise<Status> {
   return withWorkers(context, options.workers, (own) => hashHere(own, inputs, options))
@@ -23,7 +31,8 @@ async function hashHere(context: Context, inputs: readonly string[], options: Ha
   if (options.manifest !== undefined) refuseWorkers()
   if (options.manifest !== undefined) return writeManifest(context, inputs, options.manifest)
   const text = options.check === undefined ? undefined : (await readSideFile(options.check)).toString()
-  const list = text === undefined ? undefined : parseManifest(text, options.check!, options.algorithm)
+  const list =
+    text === undefined || isHashText(text) ? undefined : parseManifest(text, options.check!, options.algorithm)
   if (list) refuseWorkers()
   if (list) return checkManifest(context, inputs, list, options)
   if (options.changed) throw new UsageError('--changed goes with --check of a list by sha256sum, b3sum or gguf-hash')

@@ -69,6 +69,9 @@ const headLine = /^# (.*) (\S+) (blake3|sha256|crc32)( decoded)?$/
 const tensorLine = /^([0-9a-f]{8,}|-) {2}(.*)$/
 const lastLine = /^# fingerprint ([0-9a-f]{8,})$/
 
+/** Whether a text begins as `tare hash` prints it. Its other lines look like those of lists of files. */
+export const isHashText = (text: string): boolean => headLine.test(text.slice(0, text.search(/\r?\n|$/)))
+
 function parseText(text: string): HashRecord[] {
   const records: (HashRecord & { digests: Map<string, string | null>; fingerprint: string | undefined })[] = []
   for (const line of text.split(/\r?\n/)) {
