@@ -26,7 +26,7 @@ export function readBundle(bytes: Uint8Array, file: string): Bundle {
     failWith(signatureCodes.syntax, { file, offset: 0, path, message })
   const json = signedJson(bytes, file, signatureCodes.syntax)
   const bundle = objectAt(json, '', refuse)
-  const material = materialOf(bundle.verificationMaterial, refuse)
+  const material = materialOf(bundle.verificationMaterial, oldTypes.includes(bundle.mediaType), refuse)
   // Versions of keyless bundles are the concern of the library that verifies them.
   if (bundle.mediaType !== bundleType && material.method !== 'sigstore')
     refuse('mediaType', `expected ${bundleType}, not ${JSON.stringify(bundle.mediaType)}`)
@@ -60,9 +60,13 @@ export function signedJson(bytes: Uint8Array, file: string, code: Code, path?: s
   }
 }
 
+const oldTypes: readonly unknown[] = [1, 2].map(
+  (minor) => `application/vnd.dev.sigstore.bundle+json;version=0.${minor}`,
+)
 const materials = ['publicKey', 'x509CertificateChain', 'certificate'] as const
 
-function materialOf(value: unknown, refuse: Refuse): Pick<Bundle, 'method' | 'hint' | 'certificates'> {
+/** `isOld`: in bundles of these versions a keyless signature has a chain, too; no signature with a key or a certificate has them. */
+function materialOf(value: unknown, isOld: boolean, refuse: Refuse): Pick<Bundle, 'method' | 'hint' | 'certificates'> {
   const path = 'verificationMaterial'
   const material = objectAt(value, path, refuse)
   const given = materials.filter((kind) => material[kind] !== undefined && material[kind] !== null)
@@ -80,7 +84,7 @@ function materialOf(value: unknown, refuse: Refuse): Pick<Bundle, 'method' | 'hi
     if (!Array.isArray(certificates) || certificates.length === 0)
       refuse(`${at}.certificates`, 'expected a certificate')
     const list = (certificates as unknown[]).map((each, i) => certificateAt(each, `${at}.certificates[${i}]`, refuse))
-    return { method: 'certificate', certificates: list }
+    return { method: isOld ? 'sigstore' : 'certificate', certificates: list }
   }
   return { method: 'sigstore', certificates: [certificateAt(material.certificate, `${path}.certificate`, refuse)] }
 }

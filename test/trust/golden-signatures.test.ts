@@ -50,7 +50,7 @@ interface Case {
 
 interface BundleJson {
   readonly dsseEnvelope: { payload: string }
-  readonly verificationMaterial: { tlogEntries: unknown[] }
+  readonly verificationMaterial: { tlogEntries: unknown[]; certificate?: unknown }
 }
 
 interface Keyless extends Case {
@@ -149,5 +149,12 @@ describe.skipIf(!isThere)('keyless bundles of the reference', () => {
       bundle.verificationMaterial.tlogEntries = []
     })
     expect(await verifyKeyless(each, each.identity, log)).not.toEqual([])
+    const old = changed((bundle) => {
+      const { certificate, ...rest } = bundle.verificationMaterial
+      const verificationMaterial = { ...rest, x509CertificateChain: { certificates: [certificate] } }
+      Object.assign(bundle, { mediaType: 'application/vnd.dev.sigstore.bundle+json;version=0.2', verificationMaterial })
+    })
+    expect(await verifyKeyless(each, each.identity, old)).toEqual([])
+    expect(await verifyKeyless(each, 'someone@example.org', old)).not.toEqual([])
   })
 })
