@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
-import { closeSync, existsSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { closeSync, createReadStream, existsSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { clearPlace, cli, MiB, remove, size as sizeText, tare } from '../harness/harness.mjs'
 import { row, skipped } from '../harness/rows.mjs'
@@ -26,13 +27,19 @@ export default async function* llamaCpp({ file, pick }) {
     const own = processorTime(process.execPath, [cli, ...args, '--quiet'])
     remove(ours)
     const { memory } = await tare(args)
-    if (spawnSync('cmp', [ours, theirs]).status !== 0) throw new Error(`the files of type ${type} differ`)
+    if ((await digestOf(ours)) !== (await digestOf(theirs))) throw new Error(`the files of type ${type} differ`)
     const copy = file('copy.gguf')
     const flush = processorTime('sh', ['-c', 'cp "$0" "$1" && sync "$1"', ours, copy])
     remove(copy, ours, theirs)
     const work = `convert ${sizeText(bytes)}, Llama in bf16 → GGUF in ${type}, processor time (cp + sync ${flush.toFixed(1)} s)`
     yield row(work, { tare: own, yardstick, memory }, { against: "llama.cpp's converter", goal: 5, bytes })
   }
+}
+
+async function digestOf(path) {
+  const hash = createHash('sha256')
+  for await (const chunk of createReadStream(path)) hash.update(chunk)
+  return hash.digest('hex')
 }
 
 /** User and system time of a command and all that it starts. */

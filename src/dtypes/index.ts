@@ -11,7 +11,7 @@ import { mcfTypes } from './mcf/types.js'
 import { smallFloats } from './small-floats.js'
 import { smallIntegers } from './small-integers.js'
 
-export { c32, c64, c128 } from './complex.js'
+export { c64, c128 } from './complex.js'
 export {
   type Codec,
   type Complex,
