@@ -64,7 +64,7 @@ describe('a model in a bucket', () => {
   it('is named in errors as it was typed', async () => {
     await serve('')
     for (const [input, words] of [
-      ['s3://models/none.gguf', 's3://models/none.gguf @ 0x0: the server answered 404 (NoSuchKey'],
+      ['s3://models/none.gguf', 's3://models/none.gguf: the server answered 404 (NoSuchKey'],
       ['s3://models/none/', 's3://models/none/: there is no file in it'],
       ['s3://other-bucket/x.gguf', '404 (NoSuchBucket'],
       ['s3://x', 'no name of a bucket'],
