@@ -32,7 +32,7 @@ describe('openInput', () => {
     for (const name of ['readme.txt', 'm.aa', '.hidden.bb']) writeFileSync(at('model', name), 'abc')
     const source = await openInput(at('model'), { formats })
     expect(source.name).toBe(at('model', 'm.aa'))
-    expect(source.folder).toEqual({ name: 'model', files: ['m.aa', 'readme.txt'], isWhole: true })
+    expect(source.folder).toEqual({ name: 'model', files: ['m.aa', 'readme.txt'], below: [], isWhole: true })
     await source.close()
   })
 

@@ -3,7 +3,7 @@ import { escapeName } from '../../console/escape.js'
 import { formatBytes, plural } from '../../console/format-values.js'
 import type { Context } from '../../context.js'
 import { reportFailure } from '../../input/run-inputs.js'
-import { readSigningKey, signatureFor } from '../../input/signature-file.js'
+import { assertHere, readSigningKey, signatureFor } from '../../input/signature-file.js'
 import { type Status, UsageError } from '../../status.js'
 import type { SignVerbOptions } from './index.js'
 
@@ -14,6 +14,7 @@ export default async function sign(
 ): Promise<Status> {
   const { console, signal, pool } = context
   if (options.key === undefined) throw new UsageError('give the private key with --key FILE')
+  assertHere(model)
   const output = options.output ?? (await signatureFor(model))
   console.progress.start()
   try {

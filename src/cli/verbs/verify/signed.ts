@@ -16,7 +16,7 @@ import type { Context } from '../../context.js'
 import { worse } from '../../input/expand-inputs.js'
 import { reportFailure } from '../../input/run-inputs.js'
 import { readSideFile } from '../../input/side-file.js'
-import { signatureFor } from '../../input/signature-file.js'
+import { assertHere, signatureFor } from '../../input/signature-file.js'
 import { type Status, UsageError } from '../../status.js'
 import type { VerifyOptions } from './index.js'
 
@@ -36,6 +36,7 @@ export async function forEachSigned(
   show: (result: SignedResult, input: string) => Promise<Status>,
 ): Promise<Status> {
   let status: Status = 0
+  inputs.forEach(assertHere)
   for (const input of inputs) {
     const result = await verifySigned(context, input, trust, options)
     status = worse(status, typeof result === 'number' ? result : await show(result, input))
