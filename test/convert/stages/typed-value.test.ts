@@ -16,11 +16,15 @@ describe('a key and a type', () => {
     ['a:b:bool', ['a:b', 'v', 'bool']],
     ['a:u32:', ['a:u32:', 'v']],
     [':u32', [':u32', 'v']],
-    ['key:u128', ['key:u128', 'v']],
+    ['key:u128:str', ['key:u128', 'v', 'str']],
     ['key:[[u32]]', ['key:[[u32]]', 'v']],
     ['u32', ['u32', 'v']],
   ])('%s', (text, expected) => {
     expect(settingOf(text, 'v')).toEqual(expected)
+  })
+
+  test.each(['key:u128', 'key:[f33]'])('%s is refused: it looks like a type, and there is none', (text) => {
+    expect(() => settingOf(text, 'v')).toThrow(/there is no type/)
   })
 })
 
