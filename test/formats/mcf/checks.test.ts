@@ -211,6 +211,9 @@ describe('a file with one fault', () => {
     }
     const inside = (await verify(overlapping(72n))).findings.find(({ code }) => code === 'mcf/tensor-overlap')
     expect(inside).toMatchObject({ offset: 72, length: 8, message: '"w" shares 8 bytes with "v"' })
+    const told: string[] = []
+    await openModel(new MemorySource(overlapping(72n), 'x.mcf'), { onFinding: ({ code }) => told.push(code) })
+    expect(told).toContain('mcf/tensor-overlap')
   })
 
   it('leaves no check untested', async () => {

@@ -42,8 +42,7 @@ export async function readTensors(
   }
   checkFlag(container.header.flags, tensors, context)
   recordPadding(source, tensors, rangeOf(data), context)
-  // Overlaps do no harm to callers that only open the file.
-  if (!context.report.strict) checkTensorOverlap(tensors, context)
+  checkTensorOverlap(tensors, context)
   if (quant) linkRecords(await readQuantInfo(source, quant, context), count, listed, tensors, context)
   return tensors
 }
