@@ -1,31 +1,16 @@
 // The fixtures of every format in the page: what Node accepts opens, what it refuses is shown with its finding.
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { filesOf, formatIds, spread } from '../../browser/given-files.js'
 import { fixturesRoot } from '../../support/fixtures.js'
-import { type Folder, makeFolder, writePair } from '../models.js'
-import { type OpenPage, openPage, startView, type Viewed } from '../page.js'
+import { usePair } from './open-pair.js'
 
 /** Of each format, this many that are accepted and this many that are not. */
 const some = 6
 
 export function fixtureSuite(browser: () => Browser): void {
-  let folder: Folder
-  let viewed: Viewed
-  /** One page for all: loading it takes as long as the fixtures of a format. */
-  let opened: OpenPage
-  beforeAll(async () => {
-    folder = makeFolder()
-    viewed = await startView((await writePair(folder))[0])
-    opened = await openPage(browser(), viewed.address)
-    await opened.page.waitForSelector('.facts')
-  })
-  afterAll(async () => {
-    await opened?.close()
-    await viewed?.close()
-    folder?.remove()
-  })
+  const opened = usePair(browser, { isOne: true })
 
   it.each(formatIds)('%s', async (format) => {
     // A file of a set comes with those beside it; here each is opened alone.
@@ -41,7 +26,7 @@ export function fixtureSuite(browser: () => Browser): void {
       ),
     ]
     if (chosen.length === 0) return
-    const { page, assertClean } = opened
+    const { page, assertClean } = opened()
     for (const { name, place, siblings, isAccepted } of chosen) {
       await page.evaluate(() => {
         location.hash = '#/'

@@ -1,8 +1,8 @@
 // By keys alone: everything that can be pressed or filled in is reached by Tab, nothing holds the focus, and what has the focus gets its keys.
 import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type Folder, makeFolder, writePair } from '../models.js'
-import { type OpenPage, openPage, show, startView, type Viewed } from '../page.js'
+import { expect, it } from 'vitest'
+import { show } from '../page.js'
+import { usePair } from './open-pair.js'
 
 const screens: readonly (readonly [hash: string, sign: string])[] = [
   ['#/', '.drop'],
@@ -17,29 +17,16 @@ const screens: readonly (readonly [hash: string, sign: string])[] = [
 ]
 
 export function keyboardSuite(browser: () => Browser): void {
-  let folder: Folder
-  let viewed: Viewed
-  let opened: OpenPage
-  beforeAll(async () => {
-    folder = makeFolder()
-    viewed = await startView(...(await writePair(folder)))
-    opened = await openPage(browser(), viewed.address)
-    await opened.page.waitForSelector('.facts')
-  })
-  afterAll(async () => {
-    await opened?.close()
-    await viewed?.close()
-    folder?.remove()
-  })
+  const opened = usePair(browser)
 
   it.each(screens)('Tab reaches everything on %s', async (hash, sign) => {
-    const { page } = opened
+    const { page } = opened()
     await show(page, hash, sign)
     expect(await missedByTab(page)).toEqual([])
   })
 
   it('a button that has the focus is pressed, also where Enter means something else', async () => {
-    const { page } = opened
+    const { page } = opened()
     await show(page, '#/f/1/tensors', '.rows .row')
     await page.locator('[role=columnheader] button', { hasText: 'Name' }).focus()
     await page.keyboard.press('Enter')
@@ -51,7 +38,7 @@ export function keyboardSuite(browser: () => Browser): void {
   })
 
   it('arrows move a slider that has the focus, and elsewhere the cursor of the map', async () => {
-    const { page } = opened
+    const { page } = opened()
     await show(page, '#/f/1/tensor/layers.1.mlp.weight', '.statistics')
     await page.locator('.controls input[type=range]').focus()
     await page.keyboard.press('ArrowRight')
@@ -60,7 +47,7 @@ export function keyboardSuite(browser: () => Browser): void {
     await page.locator('.map canvas').focus()
     await page.keyboard.press('ArrowRight')
     await page.waitForFunction(() => /^\[\d+, \d+\]$/.test(document.querySelector('#readout dd')?.textContent ?? ''))
-    opened.assertClean()
+    opened().assertClean()
   })
 }
 

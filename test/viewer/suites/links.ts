@@ -1,8 +1,8 @@
 // Every view is a link: an address with all that a screen keeps in it shows the same when it is opened again.
 import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type Folder, makeFolder, writePair } from '../models.js'
-import { type OpenPage, openPage, show, startView, type Viewed } from '../page.js'
+import { expect, it } from 'vitest'
+import { show } from '../page.js'
+import { usePair } from './open-pair.js'
 
 /** An address, something that is there when it is shown, and what it says that stands in a field, a title or a mark. */
 const links: readonly (readonly [hash: string, sign: string, says: string])[] = [
@@ -23,23 +23,10 @@ const links: readonly (readonly [hash: string, sign: string, says: string])[] = 
 ]
 
 export function linkSuite(browser: () => Browser): void {
-  let folder: Folder
-  let viewed: Viewed
-  let opened: OpenPage
-  beforeAll(async () => {
-    folder = makeFolder()
-    viewed = await startView(...(await writePair(folder)))
-    opened = await openPage(browser(), viewed.address)
-    await opened.page.waitForSelector('.facts')
-  })
-  afterAll(async () => {
-    await opened?.close()
-    await viewed?.close()
-    folder?.remove()
-  })
+  const opened = usePair(browser)
 
   it.each(links)('%s', async (hash, sign, says) => {
-    const { page, assertClean } = opened
+    const { page, assertClean } = opened()
     await show(page, hash, sign)
     const first = await shownOf(page, says.split(' '))
     for (const word of says.split(' ')) expect(first).toContain(word)

@@ -3,9 +3,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type Folder, makeFolder, writePair } from '../models.js'
-import { type OpenPage, openPage, show, startView, type Viewed } from '../page.js'
+import { expect, it } from 'vitest'
+import { show } from '../page.js'
+import { usePair } from './open-pair.js'
 
 const kept = resolve(import.meta.dirname, '../pictures')
 const tensor = 'layers.1.mlp.weight'
@@ -28,24 +28,11 @@ const tolerance = 40
 const allowed = 0.03
 
 export function pictureSuite(browser: () => Browser): void {
-  let folder: Folder
-  let viewed: Viewed
-  let opened: OpenPage
-  beforeAll(async () => {
-    folder = makeFolder()
-    viewed = await startView(...(await writePair(folder)))
-    opened = await openPage(browser(), viewed.address, { colorScheme: 'light' })
-    await opened.page.waitForSelector('.facts')
-  })
-  afterAll(async () => {
-    await opened?.close()
-    await viewed?.close()
-    folder?.remove()
-  })
+  const opened = usePair(browser, { colorScheme: 'light' })
   const taken = new Map<string, readonly number[]>()
 
   it.each(scenes)('%s looks as it did', async (name, hash, sign) => {
-    const { page } = opened
+    const { page } = opened()
     await show(page, hash, sign)
     const path = resolve(kept, `${name}.txt`)
     if (process.env.TARE_UPDATE_PICTURES) {
@@ -56,7 +43,7 @@ export function pictureSuite(browser: () => Browser): void {
     const blocks = await settledBlocks(page, (now) => shareApart(now, wanted) <= allowed)
     taken.set(name, blocks)
     expect(shareApart(blocks, wanted)).toBeLessThanOrEqual(allowed)
-    opened.assertClean()
+    opened().assertClean()
   })
 
   it('other screens are further apart than is allowed', () => {
