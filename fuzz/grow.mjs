@@ -19,15 +19,34 @@ export function insertKeepingLengths(bytes, pieces, random) {
   return inserted(bytes, pieces, at, piece)
 }
 
+const longIntegers = [0xffffn, 1n << 24n, (1n << 31n) - 1n, 1n << 32n, 1n << 40n, (1n << 62n) - 1n]
+
+/** Pickles store small integers in one or two bytes; this one gets eight, since a size of gigabytes does not fit into what was there. */
+export function widenPickledNumber(bytes, pieces, random) {
+  const { at, length } = placeIn(bytes, pieces, random)
+  for (let i = at; i < at + Math.min(length, 512); i++) {
+    const width = bytes[i] === 0x4b ? 1 : bytes[i] === 0x4d ? 2 : 0 // BININT1, BININT2
+    if (width === 0 || random.once(2)) continue
+    const wide = Buffer.from([0x8a, 8, ...new Uint8Array(8)]) // LONG1 of eight bytes
+    wide.writeBigInt64LE(random.pick(longIntegers), 2)
+    return inserted(bytes, pieces, i, wide, 1 + width)
+  }
+  return insertKeepingLengths(bytes, pieces, random)
+}
+
 function placeIn(bytes, pieces, random) {
   const piece = random.pick(pieces)
   const at = Math.min(bytes.length, piece.offset + random.below(piece.length))
   return { at, length: Math.max(0, Math.min(bytes.length, piece.offset + piece.length) - at) }
 }
 
-/** Fields whose number reaches from their end to the place, or beyond it within the file, count what is inserted there. */
-function inserted(bytes, pieces, at, piece) {
-  const longer = joined(bytes.subarray(0, at), piece, bytes.subarray(at))
+/**
+ * `piece` in place of the `replaced` bytes at `at`. Fields whose number reaches from their end to the place, or beyond it within the file,
+ * count what is inserted there.
+ */
+function inserted(bytes, pieces, at, piece, replaced = 0) {
+  const longer = joined(bytes.subarray(0, at), piece, bytes.subarray(at + replaced))
+  const added = piece.length - replaced
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const target = new DataView(longer.buffer)
   for (const { offset, length, kind } of pieces) {
@@ -35,8 +54,8 @@ function inserted(bytes, pieces, at, piece) {
     if (kind !== 'field' || end > at || (length !== 8 && length !== 4)) continue
     const value = length === 8 ? Number(view.getBigUint64(offset, true)) : view.getUint32(offset, true)
     if (value < at - end || end + value > bytes.length) continue
-    if (length === 8) target.setBigUint64(offset, BigInt(value + piece.length), true)
-    else target.setUint32(offset, (value + piece.length) >>> 0, true)
+    if (length === 8) target.setBigUint64(offset, BigInt(value + added), true)
+    else target.setUint32(offset, (value + added) >>> 0, true)
   }
   return longer
 }

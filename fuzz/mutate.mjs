@@ -1,7 +1,8 @@
 // Changes that know where the fields of a file are: a count becomes enormous, an offset points past the end, a record is written twice.
 // Where the fields are, tare's own byte map says.
 import { MemorySource, mapSource } from '../dist/kit.js'
-import { growText, insertKeepingLengths } from './grow.mjs'
+import { archiveOf, membersOf } from './archive.mjs'
+import { growText, insertKeepingLengths, widenPickledNumber } from './grow.mjs'
 import { joined } from './joined.mjs'
 import { overlapMembers } from './overlap.mjs'
 import { reseal, sealsOf } from './reseal.mjs'
@@ -39,6 +40,8 @@ const changes = [
   overlapMembers,
   insertKeepingLengths,
   growText,
+  widenPickledNumber,
+  changeMember,
 ]
 
 /** A new input made of a seed: one change, or a few, in the file itself or in one beside it. `others` are seeds to take pieces from. */
@@ -61,6 +64,18 @@ function changed(original, pieces, random, others) {
   const count = random.once(3) ? 1 + random.below(4) : 1
   for (let i = 0; i < count; i++) bytes = random.pick(changes)(bytes, pieces, random, others)
   return bytes.subarray(0, maxInput)
+}
+
+/** One of an archive, which is sound again around it: as itself any change of lengths ends at a checksum. Pickles are small and say everything. */
+function changeMember(bytes, pieces, random, others) {
+  const members = membersOf(bytes)
+  if (members.length === 0) return flipBits(bytes, pieces, random)
+  const pickle = members.find(({ name }) => name.toString().endsWith('/data.pkl'))
+  const member = pickle && random.once(2) ? pickle : random.pick(members)
+  if (member.data.length === 0) return flipBits(bytes, pieces, random)
+  const change = member === pickle && random.once(2) ? widenPickledNumber : random.pick(changes)
+  const data = change(member.data, [{ offset: 0, length: member.data.length, kind: 'field' }], random, others)
+  return archiveOf(members.map((each) => (each === member ? { ...each, data } : each)))
 }
 
 /** Fields are chosen more often than payloads: what they say is acted on. */
@@ -100,7 +115,7 @@ const numbers = [
 function setNumber(bytes, pieces, random) {
   const { offset, length } = pickPiece(pieces, bytes, random)
   const changed = bytes.slice()
-  const width = random.pick([1, 2, 4, 8, Math.min(8, Math.max(1, length))])
+  const width = length <= 8 && random.once(2) ? Math.max(1, length) : random.pick([1, 2, 4, 8])
   const size = BigInt(bytes.length)
   const near = [
     size,
@@ -110,7 +125,10 @@ function setNumber(bytes, pieces, random) {
     size - BigInt(offset),
     BigInt(random.below(bytes.length + 1)),
   ]
-  const value = BigInt.asUintN(8 * width, random.pick(random.once(3) ? near : numbers))
+  const value = BigInt.asUintN(
+    8 * width,
+    random.once(3) ? 1n << BigInt(random.below(8 * width)) : random.pick(random.once(2) ? near : numbers),
+  )
   const at = offset + (length > width ? random.below(length - width + 1) : 0)
   const isBig = random.once(5)
   for (let i = 0; i < width && at + i < changed.length; i++)
@@ -244,8 +262,10 @@ function changeString(bytes, pieces, random) {
   return joined(bytes.subarray(0, at), Buffer.from(made, 'latin1'), bytes.subarray(at + to[1].length))
 }
 
+/** Looks on from a random place: a document can be one long piece, and its numbers anywhere in it. */
 function placeOf(bytes, pieces, random, isWanted) {
-  const start = pickPiece(pieces, bytes, random).offset
+  const { offset, length } = pickPiece(pieces, bytes, random)
+  const start = offset + (random.once(2) ? 0 : random.below(length))
   for (let at = start; at < Math.min(bytes.length, start + 512); at++)
     if (isWanted(bytes[at]) && random.once(3)) return at
   return start

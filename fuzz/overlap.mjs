@@ -1,13 +1,7 @@
 // Archives whose members lie in each other: the data of each is an array of all the bytes that follow. A small file then holds any amount of
 // weights, and asks for work without end.
-import { crc32 } from 'node:zlib'
+import { directoryOf, fieldsOf, localSignature } from './archive.mjs'
 import { joined } from './joined.mjs'
-
-const localSignature = Buffer.from('PK\x03\x04', 'latin1')
-/** What a central entry has before and behind the fields that a local header has, too. */
-const centralStart = Buffer.from('PK\x01\x02\x14\x00', 'latin1')
-const centralRest = 14
-const endSize = 22
 
 /** The archive is made around the start of the file; what is no archive stays as it is. */
 export function overlapMembers(bytes, _pieces, random) {
@@ -24,33 +18,8 @@ export function overlapMembers(bytes, _pieces, random) {
     all = joined(header, data)
     entries.unshift({ name, fields, fromEnd: all.length })
   }
-  const directory = entries.map(({ name, fields, fromEnd }) => {
-    const rest = Buffer.alloc(centralRest)
-    rest.writeUInt32LE(all.length - fromEnd, centralRest - 4)
-    return joined(centralStart, fields, rest, name)
-  })
-  const end = Buffer.alloc(endSize)
-  end.write('PK\x05\x06', 'latin1')
-  end.writeUInt16LE(count, 8)
-  end.writeUInt16LE(count, 10)
-  end.writeUInt32LE(
-    directory.reduce((sum, { length }) => sum + length, 0),
-    12,
-  )
-  end.writeUInt32LE(all.length, 16)
-  return joined(all, ...directory, end)
-}
-
-/** From the version to the lengths of name and extra field, for a member that is stored as it is. */
-function fieldsOf(name, data) {
-  const fields = Buffer.alloc(26)
-  fields.writeUInt16LE(20, 0)
-  fields.writeUInt16LE(0x21, 8) // the first day of 1980
-  fields.writeUInt32LE(crc32(data), 10)
-  fields.writeUInt32LE(data.length, 14)
-  fields.writeUInt32LE(data.length, 18)
-  fields.writeUInt16LE(name.length, 22)
-  return fields
+  const placed = entries.map(({ fromEnd, ...entry }) => ({ ...entry, at: all.length - fromEnd }))
+  return joined(all, directoryOf(placed, all.length))
 }
 
 /** What makes the bytes behind it an array of NumPy. */

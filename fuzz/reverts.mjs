@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { putTable, rowsOf } from './put-table.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const limits = ['--inputs', '60000', '--seconds', '60', '--seed', '1']
+const limits = ['--inputs', '5000000', '--seconds', '1200', '--seed', '1']
 
 const noReopening = [
   'convert/run.js',

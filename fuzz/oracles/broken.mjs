@@ -24,5 +24,12 @@ export async function guarded(promise, work, onFinding) {
 
 export const errorsOf = (findings) => findings.filter(({ severity }) => severity === 'error')
 
-/** What came out, as one of not too many texts: inputs with an outcome of their own are worth a closer look. */
-export const outcomeOf = ({ code, path = '' }) => `${code} ${path.replace(/"(?:[^"\\]|\\.)*"|\d+/g, '#').slice(0, 80)}`
+/**
+ * What came out, as one of not too many texts: inputs with an outcome of their own are worth a closer look. Numbers of gigabytes take other
+ * ways than small ones, so the length of the longest one counts.
+ */
+export function outcomeOf({ code, path = '', message = '' }) {
+  const place = path.replace(/"(?:[^"\\]|\\.)*"|\d+/g, '#').slice(0, 80)
+  const longest = (message.slice(0, 400).match(/\d+/g) ?? []).reduce((max, { length }) => Math.max(max, length), 0)
+  return `${code} ${place} ${Math.min(4, Math.ceil(longest / 4))}`
+}

@@ -23,7 +23,7 @@ const writable = formats.filter(({ capabilities }) => capabilities.write)
 const needsMoreThanOpening = ({ code, file }, { parts }) =>
   /^aeroset\/(sha256|size$|part-|tensor-not-in-part|index-disagrees)|^aero\/defect-zero-hash$/.test(code) ||
   /part-\d+\.aero$/.test(file) ||
-  (code === 'aero/chunk-hash' && parts.some(({ kind }) => kind === 'aero.chunk'))
+  (/^aero\/chunk-(hash|zstd|zstd-trailing|ulen)$/.test(code) && parts.some(({ kind }) => kind === 'aero.chunk'))
 
 /** Every promise about these bytes; the dear ones as `pace` says. Answers whether they were opened. */
 export async function check({ bytes, name, siblings, base = bytes, made }, from, random, pace = unhurried) {

@@ -57,6 +57,11 @@ describe('names and roles', () => {
     expect(namesOf(await open(file(weight), '/x/y.z/net.v2.pt'))).toEqual(['net.v2'])
   })
 
+  it('a single value is called the same whatever the file is called, so that a copy has it, too', async () => {
+    const content = file(str('i3'))
+    for (const name of ['a.pt', 'b.pt']) expect([...(await open(content, name)).metadata.keys()]).toEqual(['value'])
+  })
+
   it('optimizer state is state', async () => {
     const optimizer = dict({
       state: dict({ a: dict({ exp_avg: weight }) }),

@@ -278,12 +278,15 @@ class Walker {
 
   #addMetadata(value: MetaValue): void {
     const { metadata } = this.#contents
-    const name = this.#name()
+    const name = this.#path.length === 0 ? loneValue : this.#name()
     this.#spend(name.length + weightOf(value))
     if (metadata.has(name)) this.#report('same-name', 'another value has this name; the first one is kept')
     else metadata.set(name, value)
   }
 }
+
+/** What a checkpoint is called that is a single value. Tensors get the name of the file there; a value has to be found again in a copy. */
+const loneValue = 'value'
 
 /** The last part of a path or address, without its extension. */
 function stemOf(file: string): string {
