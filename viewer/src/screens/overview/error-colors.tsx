@@ -18,6 +18,8 @@ interface ErrorColors {
 }
 
 const batch = 16
+/** In dB. Errors closer together than this do not get the whole scale: what hardly differs should look alike. */
+const narrowest = 6
 const plain: TypeColor = { paper: 'var(--paper-3)', ink: 'var(--ink)' }
 const table = colorTable(colorMapNamed('blue-yellow')!)
 
@@ -69,7 +71,7 @@ export function useErrorColors(
       const error = known.get(name)
       if (error === null) return colorAt(0)
       if (error === undefined || worst === undefined) return plain
-      return colorAt(best! > worst ? 0.15 + (0.85 * (best! - error)) / (best! - worst) : 0.5)
+      return colorAt(0.15 + (0.85 * (best! - error)) / Math.max(narrowest, best! - worst))
     }
     return { worst, best, isComplete: names.every((name) => known.has(name)), color, text }
   }, [known, other, names])
@@ -85,7 +87,7 @@ export function ErrorLegend({ worst, best, isComplete }: ErrorColors) {
       context.fillRect(i, 0, 1, 1)
     }
   }, [])
-  const range = worst === undefined ? 'all equal' : `${best!.toFixed(0)} dB, worst ${worst.toFixed(0)} dB`
+  const range = worst === undefined ? 'all equal' : `best ${best!.toFixed(1)} dB, worst ${worst.toFixed(1)} dB`
   return (
     <p class="error-legend">
       <span class="faint">equal</span>
