@@ -33,7 +33,7 @@ function encodeSubBlocks(source: usize, target: usize, limit: i32, start: f64, l
   widenBlock(source)
   for (let sub: usize = 0; sub < 8; sub++) {
     const at = values + (sub << 8)
-    fitScaleAndMin(at, at + 256, <f64>limit, start, 0.1, last)
+    fitScaleAndMin(at, at + 256, <f64>limit, start, 0.1, last, 4)
     store<f64>(scales + (sub << 3), scale)
     store<f64>(mins + (sub << 3), min)
     store<f64>(fitErrors + (sub << 3), error)
@@ -87,7 +87,7 @@ export function encodeQ2_K(source: usize, target: usize, blocks: i32): void {
   for (; blocks > 0; blocks--) {
     widenBlock(source)
     for (let sub: usize = 0; sub < 16; sub++) {
-      fitScaleAndMin(values + (sub << 7), values + (sub << 7) + 128, 3, -0.5, 0.2, 7)
+      fitScaleAndMin(values + (sub << 7), values + (sub << 7) + 128, 3, -0.5, 0.2, 7, 0)
       store<f64>(scales + (sub << 3), scale)
       store<f64>(mins + (sub << 3), min)
       store<f64>(fitErrors + (sub << 3), error)

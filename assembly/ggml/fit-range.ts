@@ -24,7 +24,15 @@ let gain: f64 = 0
 let triedScale: f64 = 0
 let triedOffset: f64 = 0
 
-export function fitScaleAndMin(values: usize, end: usize, limit: f64, start: f64, step: f64, last: i32): void {
+export function fitScaleAndMin(
+  values: usize,
+  end: usize,
+  limit: f64,
+  start: f64,
+  step: f64,
+  last: i32,
+  quarters: i32,
+): void {
   findSums(values, end)
   scale = 0
   min = -low
@@ -54,6 +62,21 @@ export function fitScaleAndMin(values: usize, end: usize, limit: f64, start: f64
     tryOne(values, end, limit, load<f64>(factors + ((<usize>last) << 3)), low)
     if (solve() && !(gain <= needed)) {
       bestGain = gain
+      needed = bestGain + abs(bestGain) * 1e-9
+      scale = triedScale
+      min = -triedOffset
+    }
+  }
+  // One value stretches the steps until the others take two or three codes, and where these lie decides about the error.
+  const isStretched = (high - low) * (high - low) > sumXX - (sumX * sumX) / count
+  for (let quarter = -quarters; isStretched && quarter <= quarters; quarter++) {
+    if (quarter === 0) continue
+    for (let trial = 0; trial <= last; trial += 4) {
+      const factor = load<f64>(factors + ((<usize>trial) << 3))
+      tryOne(values, end, limit, factor, low + <f64>quarter / (4 * factor))
+      if (!solve() || gain <= needed) continue
+      bestGain = gain
+      needed = bestGain + abs(bestGain) * 1e-9
       scale = triedScale
       min = -triedOffset
     }

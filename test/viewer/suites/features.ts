@@ -60,7 +60,9 @@ export function featureSuite(browser: () => Browser): void {
   it('the treemap shows the error against another model', async () => {
     const { page } = opened
     await show(page, '#/f/0/overview?against=1', '.error-legend')
-    await page.waitForFunction(() => /worst -?[\d.]+ dB/.test(document.querySelector('.error-legend')?.textContent ?? ''))
+    await page.waitForFunction(() =>
+      /worst -?[\d.]+ dB/.test(document.querySelector('.error-legend')?.textContent ?? ''),
+    )
     const labels = await page.locator('.boxes button').evaluateAll((all) => all.map((each) => each.ariaLabel ?? ''))
     expect(labels.filter((label) => /mlp\.weight.* dB$/.test(label))).toHaveLength(3)
     expect(await accessibilityProblems(page)).toEqual([])

@@ -49,7 +49,7 @@ const q2Size = blockBytes(q2)
 const q2Codes = fieldOffset(q2, 'qs')
 const q2D = fieldOffset(q2, 'd')
 const q2Min = fieldOffset(q2, 'dmin')
-const q2Trials: Trials = { limit: 3, start: -0.5, step: 0.2, count: 7 }
+const q2Trials: Trials = { limit: 3, start: -0.5, step: 0.2, count: 7, quarters: 0 }
 
 export function encodeQ2_K(source: Float32Array, target: Uint8Array, blocks: number): void {
   for (let block = 0, from = 0, at = 0; block < blocks; block++, from += 256, at += q2Size) {
@@ -162,8 +162,8 @@ function encodeScaleAndMin(layout: typeof layouts.q4_k | typeof layouts.q5_k, tr
   }
 }
 
-export const encodeQ4_K = encodeScaleAndMin(layouts.q4_k, { limit: 15, start: -1, step: 0.1, count: 20 })
-export const encodeQ5_K = encodeScaleAndMin(layouts.q5_k, { limit: 31, start: -0.5, step: 0.1, count: 15 })
+export const encodeQ4_K = encodeScaleAndMin(layouts.q4_k, { limit: 15, start: -1, step: 0.1, count: 20, quarters: 4 })
+export const encodeQ5_K = encodeScaleAndMin(layouts.q5_k, { limit: 31, start: -0.5, step: 0.1, count: 15, quarters: 4 })
 
 const q3 = layouts.q3_k
 const q3Size = blockBytes(q3)

@@ -17,6 +17,8 @@ export interface Trials {
   readonly start: number
   readonly step: number
   readonly count: number
+  /** Where one value lies far from the others, places between codes are tried, too: this many quarters of a step down and up. */
+  readonly quarters: number
 }
 
 /** Of the sum of squares. */
@@ -58,6 +60,20 @@ export function fitScaleAndMin(
     needed = bestGain + Math.abs(bestGain) * 1e-9
     result.scale = sums.scale
     result.min = -sums.offset
+  }
+  // One value stretches the steps until the others take two or three codes, and where these lie decides about the error.
+  const isStretched = (high - low) * (high - low) > sumXX - (sums.x * sums.x) / count
+  for (let quarter = -trials.quarters; isStretched && quarter <= trials.quarters; quarter++) {
+    if (quarter === 0) continue
+    for (let trial = 0; trial <= trials.count; trial += 4) {
+      const factor = (trials.limit + trials.start + trials.step * trial) / (high - low)
+      const shifted = low + quarter / (4 * factor)
+      if (!tryCodes(values, from, count, trials.limit, factor, shifted) || sums.gain <= needed) continue
+      bestGain = sums.gain
+      needed = bestGain + Math.abs(bestGain) * 1e-9
+      result.scale = sums.scale
+      result.min = -sums.offset
+    }
   }
   // Better codes for the scale and minimum found, better scale and minimum for these, until nothing improves.
   for (let round = 0; round < 4; round++) {
