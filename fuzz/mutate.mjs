@@ -5,7 +5,7 @@ import { archiveOf, membersOf } from './archive.mjs'
 import { growText, insertKeepingLengths, widenPickledNumber } from './grow.mjs'
 import { joined } from './joined.mjs'
 import { overlapMembers } from './overlap.mjs'
-import { reseal, sealsOf } from './reseal.mjs'
+import { reseal, restate, sealsOf, sizeFieldsOf } from './reseal.mjs'
 
 /** Larger inputs find nothing that smaller ones do not, and take longer. */
 export const maxInput = 32 << 10
@@ -50,6 +50,8 @@ export function mutate(seed, others, random) {
   const beside = siblings && random.once(2) ? [...siblings].filter(([name]) => name !== seed.name) : []
   if (beside.length === 0) {
     const input = changed(bytes, seed.pieces, random, others)
+    if (!seed.sizes) seed.sizes = sizeFieldsOf(bytes, seed.pieces)
+    if (input.length !== bytes.length && !random.once(4)) restate(input, seed.sizes)
     if (!seed.seals) seed.seals = sealsOf(bytes, seed.pieces)
     if (seed.seals.length > 0 && input.length === bytes.length && random.once(2)) reseal(input, seed.seals)
     return { ...seed, base: bytes, bytes: input }
@@ -63,7 +65,7 @@ function changed(original, pieces, random, others) {
   let bytes = original
   const count = random.once(3) ? 1 + random.below(4) : 1
   for (let i = 0; i < count; i++) bytes = random.pick(changes)(bytes, pieces, random, others)
-  return bytes.subarray(0, maxInput)
+  return bytes === original ? bytes.slice() : bytes.subarray(0, maxInput)
 }
 
 /** One of an archive, which is sound again around it: as itself any change of lengths ends at a checksum. Pickles are small and say everything. */

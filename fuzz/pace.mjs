@@ -4,9 +4,12 @@
 export const depths = { open: 0, verify: 1, all: 2 }
 /** Inputs with the same outcome that get every check, before some of them do. */
 const always = 2
-/** One in how many gets every check, or is verified. Most inputs are refused for a reason that thousands were refused for before. */
-const shares = { fresh: { all: 128, verify: 4 }, common: { all: 1024, verify: 32 } }
-const commonFrom = 1000
+/** One in how many gets every check, or is verified. Most inputs come out as thousands did before. */
+const shares = [
+  { from: 0, all: 128, verify: 4 },
+  { from: 1000, all: 1024, verify: 32 },
+  { from: 100_000, all: 8192, verify: 128 },
+]
 const maxOutcomes = 1 << 16
 
 export class Pace {
@@ -19,12 +22,19 @@ export class Pace {
     this.#random = random
   }
 
-  depthOf(outcome, isOpened = false) {
-    const count = (this.#seen.get(outcome) ?? 0) + 1
-    this.isNew = count === 1 && this.#seen.size < maxOutcomes
-    if (count > 1 || this.isNew) this.#seen.set(outcome, count)
-    const { all, verify } = shares[isOpened || count < commonFrom ? 'fresh' : 'common']
-    if (count <= always || this.#random.once(all)) return depths.all
+  /** `features` say what came out. One that has not been seen before makes the input new; the rarest of them decides. */
+  depthOf(...features) {
+    let rarest = Number.POSITIVE_INFINITY
+    this.isNew = false
+    for (const feature of features) {
+      const count = (this.#seen.get(feature) ?? 0) + 1
+      const hasRoom = count > 1 || this.#seen.size < maxOutcomes
+      if (hasRoom) this.#seen.set(feature, count)
+      if (hasRoom && count === 1) this.isNew = true
+      if (count < rarest) rarest = count
+    }
+    const { all, verify } = shares.findLast(({ from }) => rarest >= from)
+    if (rarest <= always || this.#random.once(all)) return depths.all
     return this.#random.once(verify) ? depths.verify : depths.open
   }
 

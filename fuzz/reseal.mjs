@@ -51,3 +51,24 @@ export function reseal(bytes, seals) {
   for (let round = 0; round < 2; round++)
     for (const { start, end, at, name } of seals) bytes.set(digests[name](bytes.subarray(start, end)), at)
 }
+
+/** Fields that say how long the file is. An input of another length goes no further than these, if they are left. */
+export function sizeFieldsOf(bytes, pieces) {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  return pieces.filter(
+    ({ offset, length, kind }) =>
+      kind === 'field' &&
+      ((length === 8 && view.getBigUint64(offset, true) === BigInt(bytes.length)) ||
+        (length === 4 && view.getUint32(offset, true) === bytes.length)),
+  )
+}
+
+/** In place: the length that the file has now. Headers are where they were. */
+export function restate(bytes, sizeFields) {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  for (const { offset, length } of sizeFields) {
+    if (offset + length > bytes.length) continue
+    if (length === 8) view.setBigUint64(offset, BigInt(bytes.length), true)
+    else view.setUint32(offset, bytes.length, true)
+  }
+}

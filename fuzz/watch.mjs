@@ -38,7 +38,8 @@ async function watch(workerData) {
   const current = new Uint8Array(shared, 8)
   const worker = new Worker(new URL('worker.mjs', import.meta.url), {
     workerData: { ...workerData, shared },
-    resourceLimits: { maxOldGenerationSizeMb: 512 },
+    // Nearly everything is garbage when the next input comes: collected seldom, little of it is copied.
+    resourceLimits: { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 96 },
   })
   const broken = []
   let done

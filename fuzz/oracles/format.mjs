@@ -13,7 +13,7 @@ import {
   verifySource,
 } from '../../dist/kit.js'
 import { depths, unhurried } from '../pace.mjs'
-import { Broken, errorsOf, guarded, outcomeOf } from './broken.mjs'
+import { Broken, errorsOf, findingOf, guarded, outcomeOf } from './broken.mjs'
 import { CountingSource } from './counting-source.mjs'
 import { convertsWell, deltaIsExact, maxOutput, maxUnpacked, repairsWell } from './writing.mjs'
 
@@ -29,25 +29,24 @@ const needsMoreThanOpening = ({ code, file }, { parts }) =>
 export async function check({ bytes, name, siblings, base = bytes, made }, from, random, pace = unhurried) {
   const source = () => new MemorySource(bytes, name, siblings)
   const told = new Set()
+  let model
   let refusal
-  const model = await guarded(
-    'open',
-    () => openModel(source(), { from, onFinding: ({ code }) => told.add(code) }),
-    (finding) => {
-      refusal = finding
-    },
-  )
-  const depth = pace.depthOf(model ? kindOf(model, told) : outcomeOf(refusal), model !== undefined)
+  try {
+    model = await openModel(source(), { from, onFinding: ({ code }) => told.add(code) })
+  } catch (error) {
+    refusal = findingOf('open', error)
+  }
+  const depth = pace.depthOf(...(model ? featuresOf(model, told) : [outcomeOf(refusal)]))
   if (model) {
-    await guarded('inspect', () => toJsonLine(inspectModel(model)))
     if (!isTold(/duplicate-name$/, told)) namesDiffer(model)
     if (!isTold(/overlap/, told)) bytesBelongToOne(model)
   }
   if (depth >= depths.verify) {
+    if (model) await guarded('inspect', () => toJsonLine(inspectModel(model)))
     await verifiesAsOpened(source, from, model, told)
     await mapCovers(source, from)
   }
-  if (!model && random.once(4)) await lenientPromisesNothing(source, from)
+  if (!model && (depth >= depths.verify || random.once(16))) await lenientPromisesNothing(source, from)
   const isLarge = model && sizeOf(model) > maxOutput
   if (depth < depths.all) return model ? (isLarge ? 'large' : 'opened') : 'refused'
   const repaired = await repairsWell(source, from)
@@ -64,17 +63,19 @@ export async function check({ bytes, name, siblings, base = bytes, made }, from,
 
 const sizeOf = (model) => model.tensors.reduce((sum, { data }) => sum + (data?.byteLength ?? 0), 0)
 
-/** Models that differ in this take other ways through the code. */
-function kindOf({ variant = '', tensors, metadata, parts }, told) {
-  const kinds = new Set(told)
-  for (const { dtype, shape, data, quant, order, rawName } of tensors)
-    kinds.add(
-      `${dtype.id ?? dtype} ${shape.length} ${shape.includes(0)} ${data === null} ${!!quant} ${order} ${!!rawName}`,
-    )
-  kinds.add(`names ${tensors.reduce((longest, { name }) => Math.max(longest, name.length), 0).toString(4).length}`)
-  for (const { kind } of parts) kinds.add(`part ${kind}`)
-  for (const entry of metadata.entries?.() ?? []) kinds.add(`entry ${typeof entry[1]}`)
-  return `${variant} ${Math.min(3, tensors.length)} ${[...kinds].sort().join(',')}`
+/** Models that differ in one of these take other ways through the code. One by one: their combinations are without number. */
+function featuresOf({ variant = '', tensors, metadata, parts }, told) {
+  const longest = tensors.reduce((max, { name }) => Math.max(max, name.length), 0)
+  const features = new Set([`${variant} ${Math.min(3, tensors.length)}`, `names ${longest.toString(4).length}`])
+  for (const { dtype, shape, data, quant, order, rawName } of tensors) {
+    const zero = shape.includes(0) ? ' empty' : ''
+    features.add(`${dtype.id ?? dtype} ${shape.length}${zero}${data === null ? ' without data' : ''}`)
+    features.add(`${order}${quant ? ` quant ${dtype.id ?? dtype}` : ''}${rawName ? ' raw name' : ''}`)
+  }
+  for (const code of told) features.add(`told ${code}`)
+  for (const { kind } of parts) features.add(`part ${kind}`)
+  for (const entry of metadata.entries?.() ?? []) features.add(`entry ${typeof entry[1]}`)
+  return features
 }
 
 /** What opens has no error that opening did not speak of; what is refused has one. */
