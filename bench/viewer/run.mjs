@@ -1,7 +1,8 @@
 // How fast the page is, in a real Chromium, on a model of 4 GB and on one of a million tensors: `npm run build`, then
-// `node bench/viewer/run.mjs [--gib 4] [--runs 3]`. Each figure is the median of a few runs; the goals stand beside them.
+// `node bench/viewer/run.mjs [--gib 4] [--runs 3] [--only large,million,tasks] [--files DIR]`. Each figure is the median of a few runs; the goals stand
+// beside them. DIR keeps the files for the next time.
 import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -21,10 +22,12 @@ import {
 const root = resolve(import.meta.dirname, '../..')
 const option = (name, otherwise) => {
   const at = process.argv.indexOf(name)
-  return at >= 0 ? Number(process.argv[at + 1]) : otherwise
+  return at >= 0 ? process.argv[at + 1] : otherwise
 }
-const gib = option('--gib', 4)
-const runs = option('--runs', 3)
+const gib = Number(option('--gib', '4'))
+const runs = Number(option('--runs', '3'))
+const only = option('--only', 'large,million,tasks').split(',')
+const kept = option('--files')
 const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]
 
 const goals = {
@@ -191,37 +194,47 @@ async function serve(...files) {
   return { address, stop: () => child.kill('SIGINT') }
 }
 
-const folder = mkdtempSync(join(tmpdir(), 'tare-bench-'))
-const [large, million, quantized] = ['large.safetensors', 'million.safetensors', 'quantized.gguf'].map((name) =>
+const folder = kept ?? mkdtempSync(join(tmpdir(), 'tare-bench-'))
+const [large, million, quantized] = [`large-${gib}.safetensors`, 'million.safetensors', 'quantized.gguf'].map((name) =>
   join(folder, name),
 )
 const servers = []
 try {
-  writeLarge(large, gib)
-  writeMillion(million)
-  writeQuantized(quantized)
+  mkdirSync(folder, { recursive: true })
+  if (!existsSync(large)) writeLarge(large, gib)
+  if (!existsSync(million)) writeMillion(million)
+  if (!existsSync(quantized)) writeQuantized(quantized)
   const [first, second] = await Promise.all([serve(large), serve(million)])
   servers.push(first, second)
   const browser = await launch()
   const found = []
-  for (let i = 0; i < runs; i++) {
-    const one = await measureLarge(browser, first.address)
-    const other = await measureMillion(browser, second.address)
-    found.push({ ...other, ...one, longest: Math.max(one.longest, other.longest) })
-  }
+  const both = (one, other) => ({ ...other, ...one, longest: Math.max(one?.longest ?? 0, other?.longest ?? 0) })
+  if (only.includes('large') || only.includes('million'))
+    for (let i = 0; i < runs; i++)
+      found.push(
+        both(
+          only.includes('large') ? await measureLarge(browser, first.address) : undefined,
+          only.includes('million') ? await measureMillion(browser, second.address) : undefined,
+        ),
+      )
   // In a run of their own, since tracing takes time and memory.
-  const ownTimes = [
-    await taskTimeDuring(browser, () => measureLarge(browser, first.address)),
-    await taskTimeDuring(browser, () => measureMillion(browser, second.address)),
-  ]
-  for (const each of found) each.ownTime = Math.max(...ownTimes)
+  if (only.includes('tasks')) {
+    const ownTimes = [
+      await taskTimeDuring(browser, () => measureLarge(browser, first.address)),
+      await taskTimeDuring(browser, () => measureMillion(browser, second.address)),
+    ]
+    found.push({ ownTime: Math.max(...ownTimes) })
+  }
   await browser.close()
   console.log(`A model of ${gib} GiB and one of a million tensors, median of ${runs} runs:\n`)
   for (const [key, [title, goal]] of Object.entries(goals)) {
-    const value = median(found.map((each) => each[key]))
-    console.log(`${title.padEnd(56)} ${value.toFixed(0).padStart(6)}${goal === undefined ? '' : `   goal ${goal}`}`)
+    const values = found.flatMap((each) => (each[key] === undefined ? [] : [each[key]]))
+    if (values.length === 0) continue
+    const all = values.length > 1 ? `   (${values.map((value) => value.toFixed(0)).join(', ')})` : ''
+    const stated = goal === undefined ? '' : `   goal ${goal}`
+    console.log(`${title.padEnd(56)} ${median(values).toFixed(0).padStart(6)}${stated}${all}`)
   }
 } finally {
   for (const { stop } of servers) stop()
-  rmSync(folder, { recursive: true, force: true })
+  if (!kept) rmSync(folder, { recursive: true, force: true })
 }
