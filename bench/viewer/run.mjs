@@ -107,13 +107,8 @@ const sharp = "document.querySelector('.map canvas')?.dataset.sharp === 'true'"
 /** Another tensor at a pixel for each value, then another place of it, then back: the view is full of tiles each time. */
 async function tileTimes(page) {
   const at = (x) => `#/f/1/tensor/layers.2.weight?x=${x}&y=4096&z=0`
-  const time = async (x) => {
-    await page.evaluate(() => {
-      const map = document.querySelector('.map canvas')
-      if (map) map.dataset.sharp = 'waits'
-    })
-    return timeTo(page, at(x), sharp)
-  }
+  const time = (x) =>
+    timeTo(page, at(x), `${sharp} && document.querySelector('.map canvas').dataset.place === '${x},4096,0'`)
   const all = await time(2048)
   const { width, height } = await page.locator('.map canvas').boundingBox()
   const count = Math.ceil(width / 256) * Math.ceil(height / 256)

@@ -13,8 +13,8 @@ import { requireValues } from './spans.js'
 /** Which part of a tensor an overview shows, and how it is read. */
 export interface OverviewOptions {
   readonly signal?: AbortSignal | undefined
-  /** In values. */
-  readonly onProgress?: ((progress: { done: number; total: number; path: string }) => void) | undefined
+  /** In values. Where it returns a promise, reading goes on when that is fulfilled: a worker can answer something else in between. */
+  readonly onProgress?: ((progress: { done: number; total: number; path: string }) => unknown) | undefined
 }
 
 const maxCells = 2 ** 24
@@ -52,7 +52,7 @@ export async function poolTensorSizes(
     const values = viewOf(Float32Array, chunk, chunk.byteLength / 4)
     for (const pool of pools) pool.add(done, values)
     done += values.length
-    options.onProgress?.({ done, total, path: tensor.name })
+    await options.onProgress?.({ done, total, path: tensor.name })
   }
   return pools.map((pool) => {
     const pooled = pool.finish(false)

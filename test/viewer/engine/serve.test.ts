@@ -72,3 +72,52 @@ it('answers a failure, with the finding where there is one, and goes on', async 
     { id: 3, answer: 7 },
   ])
 })
+
+it('lets what is in view go first where something long asks for its turn', async () => {
+  const order: string[] = []
+  const handlers: Handlers = {
+    async long(_, { turn }) {
+      for (const step of ['one', 'two', 'three']) {
+        order.push(step)
+        await settled()
+        await turn()
+      }
+    },
+    async view(ask: string) {
+      await settled()
+      order.push(ask)
+    },
+  }
+  const { send, answers } = openPort(handlers, 1)
+  send({ id: 1, name: 'long', ask: null, priority: 0 })
+  send({ id: 2, name: 'view', ask: 'a view', priority: 2 })
+  send({ id: 3, name: 'view', ask: 'another', priority: 2 })
+  while (answers.length < 3) await settled()
+  expect(order).toEqual(['one', 'another', 'a view', 'two', 'three'])
+})
+
+it('ends what waits for its turn when it is cancelled', async () => {
+  let end = () => {}
+  const handlers: Handlers = {
+    async long(_, { turn, signal }) {
+      await settled()
+      await turn()
+      signal.throwIfAborted()
+    },
+    view: () =>
+      new Promise<void>((resolve) => {
+        end = resolve
+      }),
+  }
+  const { send, answers } = openPort(handlers, 1)
+  send({ id: 1, name: 'long', ask: null, priority: 0 })
+  send({ id: 2, name: 'view', ask: null, priority: 2 })
+  await settled()
+  await settled()
+  send({ id: 1, abort: true })
+  await settled()
+  expect(answers).toMatchObject([{ id: 1, failure: { isAborted: true } }])
+  end()
+  await settled()
+  expect(answers).toHaveLength(2)
+})

@@ -1,7 +1,7 @@
-// When the first model is open and nothing else is to be done, what will be asked for next is made ready: the two screens of tensors, and a worker
-// that reads them.
+// When the first model is open and nothing else is to be done, what will be asked for next is made ready: the two screens of tensors, and workers
+// that read them.
 import { effect } from '@preact/signals'
-import { prepareTensorWorker } from '../engine/tensor-workers.js'
+import { prepareTensorWorkers } from '../engine/tensor-workers.js'
 import { models } from '../state/models.js'
 import { screenNamed } from './screens.js'
 
@@ -17,7 +17,7 @@ export function warmUpWhenOpen(): void {
 }
 
 function warmUp(): void {
-  prepareTensorWorker()
+  prepareTensorWorkers()
   // Who goes there sees whether it fails.
   for (const id of ['tensors', 'tensor'])
     screenNamed(id)

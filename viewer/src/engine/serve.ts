@@ -6,6 +6,8 @@ import type { Answer, Failure, Priority, Progress, Request } from './wire.js'
 export interface CallContext {
   readonly signal: AbortSignal
   progress(progress: Progress): void
+  /** What takes long asks for its turn between two steps: it waits while there are requests with a higher priority. */
+  turn(): Promise<void>
   /** Buffers that move to the page with the answer instead of being copied. */
   move(...buffers: readonly ArrayBufferLike[]): void
 }
@@ -36,16 +38,42 @@ interface Waiting {
 export function serveCalls(port: Port, handlers: Handlers, atOnce: number): void {
   const waiting: Waiting[] = []
   const aborts = new Map<number, AbortController>()
+  const active = new Set<Waiting>()
+  /** Those that wait for their turn are no longer running: their places are for others. */
   let running = 0
+  let resume: (() => void)[] = []
 
-  const run = async ({ id, name, ask, abort }: Waiting): Promise<void> => {
+  const isBehind = (priority: Priority): boolean =>
+    waiting.some((other) => other.priority > priority) || [...active].some((other) => other.priority > priority)
+
+  const turnOf = async ({ priority, abort: { signal } }: Waiting): Promise<void> => {
+    if (!isBehind(priority)) return
+    running--
+    while (isBehind(priority) && !signal.aborted) {
+      next()
+      await new Promise<void>((again) => resume.push(again))
+    }
+    running++
+  }
+
+  /** Something ended, or was cancelled. */
+  const wake = (): void => {
+    const all = resume
+    resume = []
+    for (const again of all) again()
+  }
+
+  const run = async (request: Waiting): Promise<void> => {
+    const { id, name, ask, abort } = request
     const moved: ArrayBufferLike[] = []
+    active.add(request)
     try {
       const handler = Object.hasOwn(handlers, name) ? handlers[name] : undefined
       if (!handler) throw new Error(`no worker answers "${name}"`)
       const answer = await handler(ask, {
         signal: abort.signal,
         progress: (progress) => port.postMessage({ id, progress }),
+        turn: () => turnOf(request),
         move: (...buffers) => moved.push(...buffers),
       })
       port.postMessage({ id, answer }, moved as ArrayBuffer[])
@@ -53,6 +81,8 @@ export function serveCalls(port: Port, handlers: Handlers, atOnce: number): void
       port.postMessage({ id, failure: failureOf(error, abort.signal.aborted) })
     } finally {
       aborts.delete(id)
+      active.delete(request)
+      wake()
     }
   }
 
@@ -71,6 +101,7 @@ export function serveCalls(port: Port, handlers: Handlers, atOnce: number): void
     if ('abort' in data) {
       const at = waiting.findIndex(({ id }) => id === data.id)
       aborts.get(data.id)?.abort()
+      wake()
       if (at < 0) return
       waiting.splice(at, 1)
       aborts.delete(data.id)

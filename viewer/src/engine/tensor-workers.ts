@@ -8,21 +8,31 @@ import workerAddress from './tile-worker.ts?worker&url'
 import { startWorker } from './trusted-address.js'
 import { isLost } from './wire.js'
 
-const maxWorkers = Math.max(1, Math.min(4, (navigator.hardwareConcurrency ?? 2) - 1))
+const maxWorkers = Math.max(1, Math.min(4, navigator.hardwareConcurrency ?? 2))
 
 const workers: WorkerClient[] = []
 
-/** The one with the least to do; another is started when all of them are busy. */
+/** The one with the least to do, and of equals the one that was asked longest ago; another is started when all of them are busy. */
 function leastBusy(): WorkerClient {
   const best = workers.toSorted((a, b) => a.load - b.load)[0]
-  if (best && (best.load === 0 || workers.length >= maxWorkers)) return best
+  if (!best || (best.load > 0 && workers.length < maxWorkers)) return startOne()
+  workers.push(...workers.splice(workers.indexOf(best), 1))
+  return best
+}
+
+/** Starting one takes as long as the first picture: it can be done before anybody asks. Two are what a first picture and its figures need. */
+export function prepareTensorWorkers(): void {
+  while (workers.length < Math.min(2, maxWorkers)) startOne()
+}
+
+function startOne(): WorkerClient {
   const worker = new WorkerClient(() => startWorker(workerAddress))
   workers.push(worker)
   return worker
 }
 
-/** Starting one takes as long as the first picture: it can be done before anybody asks. */
-export const prepareTensorWorker = (): void => void leastBusy()
+/** Into how many parts a long question is cut, so that they are answered side by side. */
+export const partsAtOnce = maxWorkers
 
 /** Once more where the worker died: another question may have done that, and what this one does it does again. */
 export async function askTensor<N extends keyof TileCalls>(

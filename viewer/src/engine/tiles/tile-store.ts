@@ -1,8 +1,8 @@
 // The tiles of one plane: asked for in bands, kept as numbers, let go of when memory is short. Whatever is not in view any more is cancelled.
-
+import type { CellFigure } from 'tare/kit'
 import type { Layer } from '../rooms/tensor/layers.js'
 import type { TensorRef } from '../rooms/tensor/tensor.js'
-import type { Plane, TileNumbers } from '../rooms/tensor/tiles.js'
+import type { Plane, Tile } from '../rooms/tensor/tiles.js'
 import { askTensor } from '../tensor-workers.js'
 import { isAborted, priorities } from '../wire.js'
 import { bandsOf, type TileRange, tileKey } from './layout.js'
@@ -12,18 +12,20 @@ export interface TileSource {
   readonly tensor: TensorRef
   readonly plane: Plane
   readonly layer: Layer
+  /** What cells of more than one value show. */
+  readonly figure: CellFigure
 }
 
 /** All tiles of the page together. */
 const budget = 96 * 2 ** 20
 
-const cache = new LruCache<TileNumbers>(budget)
+const cache = new LruCache<Tile>(budget)
 
-export const planeKey = ({ tensor, plane, layer }: TileSource): string =>
-  `${tensor.model}/${tensor.index}/${layer}/${plane.axes?.join() ?? ''}/${plane.fixed?.join() ?? ''}`
+export const planeKey = ({ tensor, plane, layer, figure }: TileSource): string =>
+  `${tensor.model}/${tensor.index}/${layer}/${figure}/${plane.axes?.join() ?? ''}/${plane.fixed?.join() ?? ''}`
 
 /** With the picture of it, which has four bytes a cell as well. */
-const bytesOf = ({ min, mean }: TileNumbers): number => (min === mean ? 2 : 5) * mean.byteLength
+const bytesOf = ({ numbers }: Tile): number => 2 * numbers.byteLength
 
 export class TileStore {
   readonly #source: TileSource
@@ -39,7 +41,7 @@ export class TileStore {
     this.#onError = onError
   }
 
-  get(level: number, row: number, column: number): TileNumbers | undefined {
+  get(level: number, row: number, column: number): Tile | undefined {
     return cache.get(tileKey(this.#key, level, row, column))
   }
 

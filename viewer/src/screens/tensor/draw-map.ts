@@ -1,7 +1,7 @@
 // Draws the map: overview below, tiles above it, then borders of blocks, numbers, the cursor and the margins.
 import { type CellFigure, inkOn, type Scale } from 'tare/kit'
 import { type Palette, paintCells } from '../../colors/paint.js'
-import type { Norms, Overview, TileNumbers } from '../../engine/rooms/tensor/tiles.js'
+import type { Norms, Overview, Tile } from '../../engine/rooms/tensor/tiles.js'
 import {
   type MapView,
   type PlaneSize,
@@ -25,7 +25,7 @@ export interface MapScene {
   readonly margin: number
   readonly plane: PlaneSize
   readonly range: TileRange | undefined
-  tile(row: number, column: number): TileNumbers | undefined
+  tile(row: number, column: number): Tile | undefined
   readonly figure: CellFigure
   readonly scale: Scale
   readonly overviewScale: Scale
@@ -45,19 +45,20 @@ interface Painted {
   readonly canvas: OffscreenCanvas
 }
 
-const painted = new WeakMap<TileNumbers, Painted>()
+/** By the numbers that they show. */
+const painted = new WeakMap<Float32Array, Painted>()
 
 function paintedOf(
-  cells: TileNumbers,
-  figure: CellFigure,
+  size: { readonly rows: number; readonly columns: number },
+  numbers: Float32Array,
   scale: Scale,
   palette: Palette,
   key: string,
 ): OffscreenCanvas {
-  const known = painted.get(cells)
+  const known = painted.get(numbers)
   if (known?.key === key) return known.canvas
-  const canvas = paintCells(cells, cells[figure], scale, palette)
-  painted.set(cells, { key, canvas })
+  const canvas = paintCells(size, numbers, scale, palette)
+  painted.set(numbers, { key, canvas })
   return canvas
 }
 
@@ -87,7 +88,7 @@ export function drawMap(context: CanvasRenderingContext2D, scene: MapScene, rati
     // Its scale is its own: zooming does not paint it again.
     const { overviewScale: scale, figure } = scene
     const key = `${palette.name} ${scale.kind} ${scale.low} ${scale.high} ${figure}`
-    draw(paintedOf(overview, figure, scale, palette, key), 0, 0, plane.columns, plane.rows)
+    draw(paintedOf(overview, overview[figure], scale, palette, key), 0, 0, plane.columns, plane.rows)
   }
   drawTiles(context, scene, draw, ratio)
   if (pixels >= 6 && scene.blockWidth) drawBlocks(context, scene, x, y)
@@ -111,7 +112,7 @@ function isCovered({ range, tile }: MapScene): boolean {
 
 function drawTiles(
   context: CanvasRenderingContext2D,
-  { range, tile, plane, figure, scale, palette, paintKey, view }: MapScene,
+  { range, tile, plane, scale, palette, paintKey, view }: MapScene,
   draw: (image: OffscreenCanvas, left: number, top: number, right: number, bottom: number) => void,
   ratio: number,
 ): void {
@@ -122,7 +123,7 @@ function drawTiles(
     for (let column = range.firstColumn; column < range.endColumn; column++) {
       const cells = tile(row, column)
       if (!cells) continue
-      const image = paintedOf(cells, figure, scale, palette, `${paintKey} ${range.level}`)
+      const image = paintedOf(cells, cells.numbers, scale, palette, `${paintKey} ${range.level}`)
       const right = Math.min(plane.columns, (column + 1) * span)
       draw(image, column * span, row * span, right, Math.min(plane.rows, (row + 1) * span))
     }
@@ -169,7 +170,7 @@ function drawNumbers(context: CanvasRenderingContext2D, scene: MapScene, x: Plac
     for (let column = left; column < right; column++) {
       const cells = scene.tile(Math.floor(row / tileSize), Math.floor(column / tileSize))
       if (!cells) continue
-      const value = cells.mean[(row % tileSize) * cells.columns + (column % tileSize)]!
+      const value = cells.numbers[(row % tileSize) * cells.columns + (column % tileSize)]!
       const place = scene.scale.place(value)
       const color = scene.palette.colors[Math.round(255 * (Number.isNaN(place) ? 0.5 : place))]!
       context.fillStyle = inkOn([color & 255, (color >>> 8) & 255, (color >>> 16) & 255])[0] === 0 ? '#000' : '#fff'

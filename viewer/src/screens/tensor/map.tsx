@@ -63,11 +63,13 @@ export function HeatMap(props: MapProps) {
     height: Math.max(1, (box?.height ?? 1) - margin),
   }
   const view = useRef<MapView | undefined>(undefined)
+  const figure = settings.layer === 'values' ? settings.cells : 'mean'
   const planeName = JSON.stringify([info.ref.index, plane, settings.layer])
 
   const store = useMemo(
-    () => new TileStore({ tensor: info.ref, plane, layer: settings.layer }, () => draw.current(), props.onError),
-    [planeName],
+    () =>
+      new TileStore({ tensor: info.ref, plane, layer: settings.layer, figure }, () => draw.current(), props.onError),
+    [planeName, figure],
   )
   useEffect(() => () => store.close(), [store])
 
@@ -104,7 +106,6 @@ export function HeatMap(props: MapProps) {
     const canTile = level <= maxTileLevel && (level < data.overviewLevel || level === 0 || settings.layer !== 'values')
     const range = canTile ? visibleTiles(current, size, plane, level) : undefined
     if (range) store.want(range)
-    const figure = settings.layer === 'values' ? settings.cells : 'mean'
     // Until it is known what the colours span, all values would have the same.
     const hasScale = values !== undefined || far !== undefined
     const scale = scaleAt(settings.scale, level, values, far, settings.sigmas)
@@ -130,6 +131,7 @@ export function HeatMap(props: MapProps) {
     }
     drawMap(element.getContext('2d')!, scene, ratio)
     element.dataset.sharp = String(isSharp(scene))
+    element.dataset.place = Object.values(viewQuery(current)).join()
   }
   paint.current = paintNow
   // Not with every rendering: progress, for example, changes nothing here.

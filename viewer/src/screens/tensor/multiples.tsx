@@ -1,7 +1,8 @@
 // All planes along one axis, such as the experts of a layer, as small maps in the same colours: one that differs from the others stands out.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { type ColorMap, colorMapNamed, colorsFor, type Moments, momentsOf, type Scale, scaleFor } from 'tare/kit'
+import { type ColorMap, colorMapNamed, colorsFor, type Scale, scaleFor } from 'tare/kit'
 import { paint, paletteOf } from '../../colors/paint.js'
+import { joinMoments } from '../../engine/overview-parts.js'
 import type { TensorInfo } from '../../engine/rooms/tensor/tensor.js'
 import type { Overview, Plane } from '../../engine/rooms/tensor/tiles.js'
 import { askTensor } from '../../engine/tensor-workers.js'
@@ -43,7 +44,7 @@ export function Multiples({ info, plane, axis, settings }: MultiplesProps) {
     () =>
       scaleFor(
         settings.scale,
-        joined([...found.values()].map(({ moments }) => moments[settings.cells])),
+        joinMoments([...found.values()].map(({ moments }) => moments[settings.cells])),
         settings.sigmas,
       ),
     [found, settings.scale, settings.cells, settings.sigmas],
@@ -135,18 +136,4 @@ function rootMeanSquare(values: Float32Array): number {
   let sum = 0
   for (const value of values) sum += value * value
   return Math.sqrt(sum / Math.max(1, values.length))
-}
-
-/** Of all that are there: the outer limits, and the spread around the common mean. */
-function joined(all: readonly Moments[]): Moments {
-  if (all.length === 0) return momentsOf([])
-  const average = (of: (moments: Moments) => number): number =>
-    all.reduce((sum, each) => sum + of(each), 0) / all.length
-  const mean = average((each) => each.mean)
-  return {
-    min: Math.min(...all.map(({ min }) => min)),
-    max: Math.max(...all.map(({ max }) => max)),
-    mean,
-    std: Math.sqrt(average(({ std, mean: own }) => std * std + (own - mean) ** 2)),
-  }
 }

@@ -32,8 +32,8 @@ export function useLayerMoments(
         const row = Math.floor(share * down)
         const firstColumn = Math.floor(share * across)
         const place = { level: 0, row, firstColumn, endColumn: firstColumn + 1 }
-        const tiles = await askTensor('tiles', { tensor: info.ref, plane, layer, ...place }, { signal })
-        for (const tile of tiles) for (const value of tile.mean) numbers.push(value)
+        const tiles = await askTensor('tiles', { tensor: info.ref, plane, layer, figure: 'mean', ...place }, { signal })
+        for (const tile of tiles) for (const value of tile.numbers) numbers.push(value)
       }
       setFound(momentsOf(numbers))
     }

@@ -1,9 +1,10 @@
 // What is loaded for a tensor, in the order in which it helps: figures of a sample, a first look, the whole overview, norms of rows and columns.
 import { useEffect, useState } from 'preact/hooks'
 import type { SampleStats } from 'tare'
+import { joinOverviews, overviewParts } from '../../engine/overview-parts.js'
 import type { TensorInfo } from '../../engine/rooms/tensor/tensor.js'
 import type { Norms, Overview, Plane } from '../../engine/rooms/tensor/tiles.js'
-import { askTensor } from '../../engine/tensor-workers.js'
+import { askTensor, partsAtOnce } from '../../engine/tensor-workers.js'
 import { canHaveNorms, overviewLevel } from '../../engine/tiles/layout.js'
 import { isAborted, type Progress, priorities } from '../../engine/wire.js'
 
@@ -47,16 +48,30 @@ export function useTensorData(info: TensorInfo, plane: Plane): TensorData {
       const first = askTensor('overview', { tensor, plane, ...size, isQuick: isLarge }, view)
       const histogram = askTensor('histogram', { tensor, bins: 128 }, view).then((stats) => add({ stats }))
       histogram.catch(() => {})
-      let overview = await first
-      add({ overview, progress: isLarge ? 0 : undefined, norms: overview.norms })
-      await histogram
+      const look = await first
+      add({ overview: look, progress: isLarge ? 0 : undefined, norms: look.norms })
       if (isLarge) {
-        const onProgress = ({ done, total }: Progress): void => add({ progress: done / total })
-        overview = await askTensor('overview', { tensor, plane, ...size, isQuick: false }, { signal, onProgress })
+        const overview = await wholeOverview(size)
         add({ overview, progress: undefined, norms: overview.norms })
       }
+      await histogram
       if (!canHaveNorms(plane)) return
       add({ norms: await askTensor('norms', { tensor, plane }, { signal, priority: priorities.background }) })
+    }
+
+    /** By as many workers as there are, where the file has row after row. */
+    async function wholeOverview({ width, height }: { readonly width: number; readonly height: number }) {
+      const { ref: tensor, group } = info
+      const parts = overviewParts(rows, height, tensor.place && group ? partsAtOnce : 1)
+      const read = parts.map(() => 0)
+      const answers = parts.map((part, i) => {
+        const onProgress = ({ done }: Progress): void => {
+          read[i] = done
+          add({ progress: read.reduce((sum, each) => sum + each, 0) / (rows * columns) })
+        }
+        return askTensor('overview', { tensor, plane, width, ...part, isQuick: false }, { signal, onProgress })
+      })
+      return joinOverviews(await Promise.all(answers))
     }
   }, [key])
   return data

@@ -16,28 +16,34 @@ export interface CodeLevels {
 
 const bands = 8
 const codesPerBand = 2 ** 16
+/** Codes are numbers of 16 bits with a sign. */
+const smallest = -(2 ** 15)
 
 export async function countCodes(tensor: Tensor, plane: Plane, signal: AbortSignal): Promise<CodeLevels> {
   const { fixed } = plane
   const width = Math.min(plane.columns, codesPerBand)
   const height = Math.max(1, Math.floor(codesPerBand / width))
   const isSample = plane.rows > bands * height || width < plane.columns
-  const counts = new Map<number, number>()
+  const counts = new Uint32Array(2 ** 16)
   const blocks: (readonly [scale: number, offset: number])[] = []
   let total = 0
   for (const [from, to] of isSample ? spreadRows(plane.rows, height) : [[0, plane.rows] as const]) {
     const part = await readCodes(tensor, { rows: [from, to], columns: [0, width], fixed, signal })
-    for (const code of part.codes) counts.set(code, (counts.get(code) ?? 0) + 1)
+    for (const code of part.codes) counts[code - smallest]!++
     total += part.codes.length
     for (const [i, scale] of part.scales.entries()) blocks.push([scale, part.offsets?.[i] ?? 0])
   }
   let [first, last] = [0, 0]
-  for (const code of counts.keys()) [first, last] = [Math.min(first, code), Math.max(last, code)]
+  for (let i = 0; i < counts.length; i++) {
+    if (counts[i] === 0) continue
+    first = Math.min(first, i + smallest)
+    last = Math.max(last, i + smallest)
+  }
   const finite = blocks.filter(([scale]) => Number.isFinite(scale)).sort(([a], [b]) => Math.abs(a) - Math.abs(b))
   const [scale, offset] = finite[Math.floor(finite.length / 2)] ?? [0, 0]
   return {
     first,
-    counts: Array.from({ length: last - first + 1 }, (_, i) => counts.get(first + i) ?? 0),
+    counts: [...counts.subarray(first - smallest, last + 1 - smallest)],
     count: total,
     isSample,
     scale,

@@ -15,7 +15,7 @@ export async function findOutliers(
   tensor: Tensor,
   plane: Plane,
   count: number,
-  { signal, progress }: CallContext,
+  { signal, progress, turn }: CallContext,
 ): Promise<Outlier[]> {
   const { rows, columns, axes, fixed } = plane
   const part = Math.min(columns, maxValues)
@@ -32,6 +32,7 @@ export async function findOutliers(
       found.scan(data, width, row, column)
     }
     progress({ done: Math.min(rows, row + step), total: rows })
+    await turn()
   }
   return found.outliers
 }

@@ -2,17 +2,28 @@
 import type { Pooled } from 'tare'
 import { type CellFigure, type Moments, momentsOf } from 'tare/kit'
 import type { PlaneSize } from '../../tiles/layout.js'
-import type { Norms, TileNumbers } from './tiles.js'
+import type { Cells, Norms } from './tiles.js'
 
-export const momentsOfCells = ({ min, max, mean, rms }: TileNumbers): Readonly<Record<CellFigure, Moments>> => ({
-  min: momentsOf(min),
-  max: momentsOf(max),
-  mean: momentsOf(mean),
-  rms: momentsOf(rms),
+/** With the number of cells that have a value: parts of an overview weigh as much. */
+export interface CountedMoments extends Moments {
+  readonly count: number
+}
+
+function countedMoments(cells: Float32Array): CountedMoments {
+  let count = 0
+  for (let i = 0; i < cells.length; i++) if (Number.isFinite(cells[i])) count++
+  return { ...momentsOf(cells), count }
+}
+
+export const momentsOfCells = ({ min, max, mean, rms }: Cells): Readonly<Record<CellFigure, CountedMoments>> => ({
+  min: countedMoments(min),
+  max: countedMoments(max),
+  mean: countedMoments(mean),
+  rms: countedMoments(rms),
 })
 
 /** From the cells of an overview, for the time until every row and column is known. */
-export function coarseNorms({ rows, columns, rms }: TileNumbers, plane: PlaneSize): Norms | undefined {
+export function coarseNorms({ rows, columns, rms }: Cells, plane: PlaneSize): Norms | undefined {
   if (rows * columns === 0 || Math.max(plane.rows, plane.columns) >= 2 ** 24) return undefined
   const squares = { rows: new Float64Array(rows), columns: new Float64Array(columns) }
   for (let row = 0; row < rows; row++)

@@ -12,15 +12,16 @@ import {
   sampleStats,
   type Tensor,
 } from 'tare'
-import { type CellFigure, type Moments, rangePayload } from 'tare/kit'
+import { type CellFigure, rangePayload } from 'tare/kit'
 import type { Call } from '../../calls.js'
 import type { CallContext, Handlers } from '../../serve.js'
 import { type PlaneSize, tileSize, tileSpan } from '../../tiles/layout.js'
+import type { Progress } from '../../wire.js'
 import type { MeasuredTensor } from '../lab/measure.js'
 import { type CodeLevels, countCodes } from './code-levels.js'
 import { type Layer, readLayer } from './layers.js'
 import { findOutliers, type Outlier } from './outliers.js'
-import { coarseNorms, momentsOfCells, normsOf } from './overview-figures.js'
+import { type CountedMoments, coarseNorms, momentsOfCells, normsOf } from './overview-figures.js'
 import type { TensorRef } from './tensor.js'
 
 /** Two axes of a tensor, at an index of each other one. */
@@ -29,8 +30,15 @@ export interface Plane extends PlaneSize {
   readonly fixed?: readonly number[] | undefined
 }
 
-/** Cells row by row. On level 0 there is one figure, the value itself, under every name. */
-export interface TileNumbers {
+/** One figure of each cell, row by row; on level 0 the value itself. */
+export interface Tile {
+  readonly rows: number
+  readonly columns: number
+  readonly numbers: Float32Array
+}
+
+/** All figures of each cell, row by row. */
+export interface Cells {
   readonly rows: number
   readonly columns: number
   readonly min: Float32Array
@@ -39,10 +47,10 @@ export interface TileNumbers {
   readonly rms: Float32Array
 }
 
-export interface Overview extends TileNumbers {
+export interface Overview extends Cells {
   /** Only some rows of each cell were read. */
   readonly isSample: boolean
-  readonly moments: Readonly<Record<CellFigure, Moments>>
+  readonly moments: Readonly<Record<CellFigure, CountedMoments>>
   /** By the rows and columns of cells; absent where there are too many rows or columns. */
   readonly norms?: Norms | undefined
 }
@@ -71,14 +79,23 @@ export interface TileCalls {
     PlaneAsk & {
       readonly layer: Layer
       readonly level: number
+      readonly figure: CellFigure
       readonly row: number
       readonly firstColumn: number
       readonly endColumn: number
     },
-    readonly TileNumbers[]
+    readonly Tile[]
   >
-  /** In at most this many cells each way; progress in values. `isQuick` reads a few bands only. */
-  overview: Call<PlaneAsk & { readonly width: number; readonly height: number; readonly isQuick: boolean }, Overview>
+  /** In at most this many cells each way; progress in values. `isQuick` reads a few bands only. `rows` are a part of the plane's, all unless stated. */
+  overview: Call<
+    PlaneAsk & {
+      readonly width: number
+      readonly height: number
+      readonly isQuick: boolean
+      readonly rows?: readonly [from: number, to: number] | undefined
+    },
+    Overview
+  >
   norms: Call<PlaneAsk, Norms>
   /** One value and, in a quantized tensor, what it is made of: value = scale · code + offset. */
   cell: Call<PlaneAsk & { readonly row: number; readonly column: number }, CellFacts>
@@ -94,26 +111,29 @@ export function tileHandlers(find: (ref: TensorRef) => Promise<Tensor>): Handler
   return {
     async tiles(ask: TileCalls['tiles']['ask'], { signal, move }: CallContext) {
       const tensor = await find(ask.tensor)
-      const tiles: TileNumbers[] = []
+      const tiles: Tile[] = []
       for await (const tile of readTiles(tensor, ask, signal)) tiles.push(tile)
-      for (const { min, max, mean, rms } of tiles) move(...new Set([min.buffer, max.buffer, mean.buffer, rms.buffer]))
+      move(...tiles.map(({ numbers }) => numbers.buffer))
       return tiles
     },
-    async overview({ tensor: ref, plane, width, height, isQuick }: TileCalls['overview']['ask'], context: CallContext) {
-      const { tensor, isWhole } = planeTensor(await find(ref), plane)
+    async overview(
+      { tensor: ref, plane, width, height, isQuick, rows = [0, plane.rows] }: TileCalls['overview']['ask'],
+      context: CallContext,
+    ) {
+      const { tensor, isWhole } = planeTensor(await find(ref), plane, rows)
       const { signal } = context
       const pooled = !isWhole
-        ? await poolWindow(tensor, { ...plane, rows: undefined, columns: undefined, signal }, width, height)
+        ? await poolWindow(tensor, { ...plane, rows, columns: undefined, signal }, width, height)
         : isQuick
           ? await previewTensor(tensor, width, height, { signal })
           : await poolTensor(tensor, width, height, { signal, onProgress: throttled(context) })
-      const cells = numbersOf(pooled)
-      const norms = coarseNorms(cells, plane)
+      const cells = cellsOf(pooled)
+      const norms = coarseNorms(cells, { rows: rows[1] - rows[0], columns: plane.columns })
       const overview: Overview = { ...cells, isSample: pooled.isSample, moments: momentsOfCells(cells), norms }
       context.move(overview.min.buffer, overview.max.buffer, overview.mean.buffer, overview.rms.buffer)
       return overview
     },
-    async norms({ tensor: ref, plane }: TileCalls['norms']['ask'], { signal, move }: CallContext) {
+    async norms({ tensor: ref, plane }: TileCalls['norms']['ask'], { signal, move, turn }: CallContext) {
       const { tensor, isWhole } = planeTensor(await find(ref), plane)
       const view = { axes: plane.axes, fixed: plane.fixed, signal }
       const [byRow, byColumn] = isWhole
@@ -123,7 +143,7 @@ export function tileHandlers(find: (ref: TensorRef) => Promise<Tensor>): Handler
               [1, plane.rows],
               [plane.columns, 1],
             ],
-            { signal },
+            { signal, onProgress: turn },
           )
         : [await poolWindow(tensor, view, 1, plane.rows), await poolWindow(tensor, view, plane.columns, 1)]
       const { rows, columns } = normsOf(byRow!, byColumn!)
@@ -165,25 +185,31 @@ const isTurned = ({ shape: { length } }: Tensor, { axes }: Plane): boolean =>
   axes !== undefined && (axes[0] !== length - 2 || axes[1] !== length - 1)
 
 /**
- * Where the plane is one range of the file, a tensor of that alone, which can be streamed; elsewhere the tensor as it is, to be read by windows.
+ * Where these rows of the plane are one range of the file, a tensor of that alone, which can be streamed; elsewhere the tensor as it is, to be read
+ * by windows.
  */
-function planeTensor(tensor: Tensor, plane: Plane): { readonly tensor: Tensor; readonly isWhole: boolean } {
+function planeTensor(
+  tensor: Tensor,
+  plane: Plane,
+  [from, to]: readonly [from: number, to: number] = [0, plane.rows],
+): { readonly tensor: Tensor; readonly isWhole: boolean } {
   const { shape, order, data, dtype, encoding } = tensor
-  const rank = shape.length
-  if (rank <= 2) return { tensor, isWhole: !isTurned(tensor, plane) }
+  if (isTurned(tensor, plane)) return { tensor, isWhole: false }
+  if (shape.length <= 2 && to - from === plane.rows) return { tensor, isWhole: true }
   const { group, regions } = encoding ?? dtype
   const origin = data?.origin
-  const size = plane.rows * plane.columns
-  const isApart = order !== 'row' || regions !== undefined || !origin || size % group.elements !== 0
-  if (isTurned(tensor, plane) || isApart) return { tensor, isWhole: false }
   let index = 0
   for (const [i, dim] of shape.slice(0, -2).entries()) index = index * dim + (plane.fixed?.[i] ?? 0)
-  const length = (size / group.elements) * group.bytes
-  const part = rangePayload(origin.source, origin.offset + index * length, length)
-  return { tensor: { ...tensor, shape: [plane.rows, plane.columns], data: part }, isWhole: true }
+  const first = (index * plane.rows + from) * plane.columns
+  const size = (to - from) * plane.columns
+  const isAligned = first % group.elements === 0 && size % group.elements === 0
+  if (order !== 'row' || regions !== undefined || !origin || !isAligned) return { tensor, isWhole: false }
+  const bytesOf = (elements: number): number => (elements / group.elements) * group.bytes
+  const part = rangePayload(origin.source, origin.offset + bytesOf(first), bytesOf(size))
+  return { tensor: { ...tensor, shape: [to - from, plane.columns], data: part }, isWhole: true }
 }
 
-const numbersOf = ({ rows, columns, min, max, mean, rms }: Pooled): TileNumbers => ({
+const cellsOf = ({ rows, columns, min, max, mean, rms }: Pooled): Cells => ({
   rows,
   columns,
   min,
@@ -192,21 +218,23 @@ const numbersOf = ({ rows, columns, min, max, mean, rms }: Pooled): TileNumbers 
   rms: new Float32Array(rms),
 })
 
-/** A message for each megabyte would be too many. */
-function throttled({ progress }: CallContext): (at: { readonly done: number; readonly total: number }) => void {
+/** A message for each megabyte would be too many; what is in view comes first. */
+function throttled({ progress, turn }: CallContext): (at: Progress) => Promise<void> {
   let next = 0
   return ({ done, total }) => {
-    if (performance.now() < next) return
-    next = performance.now() + 50
-    progress({ done, total })
+    if (performance.now() >= next) {
+      next = performance.now() + 50
+      progress({ done, total })
+    }
+    return turn()
   }
 }
 
 async function* readTiles(
   tensor: Tensor,
-  { plane, layer, level, row, firstColumn, endColumn }: TileCalls['tiles']['ask'],
+  { plane, layer, level, figure, row, firstColumn, endColumn }: TileCalls['tiles']['ask'],
   signal: AbortSignal,
-): AsyncGenerator<TileNumbers, void, void> {
+): AsyncGenerator<Tile, void, void> {
   const span = tileSize * 2 ** level
   const rows = tileSpan(level, row, 0, plane).rows
   const columns = [firstColumn * span, Math.min(plane.columns, endColumn * span)] as const
@@ -227,7 +255,8 @@ async function* readTiles(
     const { columns } = tileSpan(level, row, column, plane)
     const across = Math.ceil((columns[1] - columns[0]) / 2 ** level)
     const down = Math.ceil((rows[1] - rows[0]) / 2 ** level)
-    yield numbersOf(await poolWindow(tensor, { ...view, rows, columns }, across, down))
+    const pooled = await poolWindow(tensor, { ...view, rows, columns }, across, down)
+    yield { rows: pooled.rows, columns: pooled.columns, numbers: new Float32Array(pooled[figure]) }
   }
 }
 
@@ -239,12 +268,12 @@ function cutTile(
   from: number,
   width: number,
   factor: number,
-): TileNumbers {
+): Tile {
   const [rows, columns] = [Math.ceil(height / factor), Math.ceil(width / factor)]
-  const mean = new Float32Array(rows * columns)
+  const cells = new Float32Array(rows * columns)
   for (let row = 0; row < rows; row++) {
     if (factor === 1) {
-      mean.set(numbers.subarray(row * stride + from, row * stride + from + width), row * columns)
+      cells.set(numbers.subarray(row * stride + from, row * stride + from + width), row * columns)
       continue
     }
     for (let column = 0; column < columns; column++) {
@@ -255,8 +284,8 @@ function cutTile(
           sum += numbers[y * stride + from + x]!
           count++
         }
-      mean[row * columns + column] = sum / count
+      cells[row * columns + column] = sum / count
     }
   }
-  return { rows, columns, min: mean, max: mean, mean, rms: mean }
+  return { rows, columns, numbers: cells }
 }

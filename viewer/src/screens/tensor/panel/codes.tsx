@@ -7,10 +7,10 @@ import { askTensor } from '../../../engine/tensor-workers.js'
 import { priorities } from '../../../engine/wire.js'
 import { countLabel } from '../../../parts/format.js'
 
-/** Undefined where the type has no codes, and until they are counted. */
-export function useCodeLevels(info: TensorInfo, plane: Plane): CodeLevels | undefined {
+/** Undefined where the type has no codes, and until they are counted, which begins when it is their turn. */
+export function useCodeLevels(info: TensorInfo, plane: Plane, isNext: boolean): CodeLevels | undefined {
   const [found, setFound] = useState<CodeLevels>()
-  const canRead = info.hasCodes && info.problem === undefined
+  const canRead = isNext && info.hasCodes && info.problem === undefined
   const { axes } = plane
   const { length } = info.ref.shape
   const isTurned = axes !== undefined && (axes[0] !== length - 2 || axes[1] !== length - 1)
@@ -21,7 +21,7 @@ export function useCodeLevels(info: TensorInfo, plane: Plane): CodeLevels | unde
     const options = { signal: abort.signal, priority: priorities.background }
     askTensor('codeLevels', { tensor: info.ref, plane }, options).then(setFound, () => {})
     return () => abort.abort()
-  }, [info, plane])
+  }, [info, plane, canRead])
   return found
 }
 

@@ -35,7 +35,8 @@ export interface PanelProps extends ScreenProps {
 export function Panel(props: PanelProps) {
   const { info, plane, settings, values, far, zoom, data, words } = props
   const [facts, setFacts] = useState<CellFacts>()
-  const codes = useCodeLevels(info, plane)
+  // The picture and its figures first.
+  const codes = useCodeLevels(info, plane, data.stats !== undefined && data.overview?.isSample === false)
   const levels = codes && levelsOf(codes, facts)
   const scale: Scale = scaleAt(settings.scale, levelFor(zoom), values, far, settings.sigmas)
   const colors = (settings.colors && colorMapNamed(settings.colors)) || colorsFor(scale)
