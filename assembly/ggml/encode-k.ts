@@ -49,7 +49,7 @@ function encodeSubBlocks(source: usize, target: usize, limit: i32, start: f64, l
 }
 
 /** The first four scales and minimums are stored as they are, the others in the bits left over. */
-function putScales(target: usize): void {
+export function putScales(target: usize): void {
   const s = load<u64>(scaleSteps)
   const m = load<u64>(minSteps)
   const high: u32 = 0x03030303
@@ -62,7 +62,7 @@ function putScales(target: usize): void {
 }
 
 /** Two sub-blocks share 32 bytes. */
-function putCodes(target: usize): void {
+export function putCodes(target: usize): void {
   const low = i8x16.splat(15)
   for (let i: usize = 0; i < 128; i += 16) {
     const from = codes + ((i & 96) << 1) + (i & 16)
@@ -71,7 +71,7 @@ function putCodes(target: usize): void {
 }
 
 /** Bit n of byte i is the fifth bit of element i of sub-block n. */
-function putFifthBits(target: usize): void {
+export function putFifthBits(target: usize): void {
   for (let part: usize = 0; part < 32; part += 16) {
     let bits = i8x16.splat(0)
     for (let sub: i32 = 0; sub < 8; sub++) {
@@ -110,12 +110,7 @@ export function encodeQ3_K(source: usize, target: usize, blocks: i32): void {
   putFactors(4, 8, 0.3)
   for (; blocks > 0; blocks--) {
     putSigned(source, target + 108, 4, 8, 32)
-    memory.fill(target + 96, 0, 12)
-    for (let sub: usize = 0; sub < 16; sub++) {
-      const code = <u32>(load<i16>(signedSteps + (sub << 1)) + 32)
-      orAt(target + 96 + (sub & 7), (code & 15) << (sub & 8 ? 4 : 0))
-      orAt(target + 104 + (sub & 3), (code >> 4) << (2 * (<u32>sub >> 2)))
-    }
+    putSignedScalesQ3(target)
     putThirdBits(target)
     putPlanes(target + 32, 0)
     source += 1024
@@ -124,19 +119,34 @@ export function encodeQ3_K(source: usize, target: usize, blocks: i32): void {
 }
 
 export function encodeQ6_K(source: usize, target: usize, blocks: i32): void {
-  const low = i8x16.splat(15)
   putFactors(32, 16, 0.4)
   for (; blocks > 0; blocks--) {
     putSigned(source, target + 208, 32, 16, 128)
     for (let sub: usize = 0; sub < 16; sub++) store<i8>(target + sub, load<i8>(signedSteps + (sub << 1)), 192)
-    for (let i: usize = 0; i < 128; i += 16) {
-      const from = codes + ((i & 64) << 1) + (i & 48)
-      v128.store(target + i, v128.or(v128.and(v128.load(from), low), i8x16.shl(v128.load(from, 64), 4)))
-    }
-    putPlanes(target + 128, 4)
+    putSix(target)
     source += 1024
     target += 210
   }
+}
+
+/** Six bits for each of sixteen scales of Q3_K: the lower four first, then the upper two. */
+export function putSignedScalesQ3(target: usize): void {
+  memory.fill(target + 96, 0, 12)
+  for (let sub: usize = 0; sub < 16; sub++) {
+    const code = <u32>(load<i16>(signedSteps + (sub << 1)) + 32)
+    orAt(target + 96 + (sub & 7), (code & 15) << (sub & 8 ? 4 : 0))
+    orAt(target + 104 + (sub & 3), (code >> 4) << (2 * (<u32>sub >> 2)))
+  }
+}
+
+/** The codes of Q6_K: the lower four bits, then the upper two. */
+export function putSix(target: usize): void {
+  const low = i8x16.splat(15)
+  for (let i: usize = 0; i < 128; i += 16) {
+    const from = codes + ((i & 64) << 1) + (i & 48)
+    v128.store(target + i, v128.or(v128.and(v128.load(from), low), i8x16.shl(v128.load(from, 64), 4)))
+  }
+  putPlanes(target + 128, 4)
 }
 
 function orAt(at: usize, bits: u32): void {
@@ -144,7 +154,7 @@ function orAt(at: usize, bits: u32): void {
 }
 
 /** Two bits of every code: a byte holds elements i, i + 32, i + 64 and i + 96 of its half of the block. */
-function putPlanes(target: usize, shift: i32): void {
+export function putPlanes(target: usize, shift: i32): void {
   const two = i8x16.splat(3)
   for (let i: usize = 0; i < 64; i += 16) {
     const from = codes + ((i & 32) << 2) + (i & 16)
@@ -157,7 +167,7 @@ function putPlanes(target: usize, shift: i32): void {
 }
 
 /** Bit n of byte i is the third bit of element i + 32 n. */
-function putThirdBits(target: usize): void {
+export function putThirdBits(target: usize): void {
   for (let part: usize = 0; part < 32; part += 16) {
     let bits = i8x16.splat(0)
     for (let n: i32 = 0; n < 8; n++) {

@@ -21,5 +21,12 @@ export {
 } from './encode-iq23'
 export { encodeQ2_K, encodeQ3_K, encodeQ4_K, encodeQ5_K, encodeQ6_K } from './encode-k'
 export { encodeQ4_0, encodeQ4_1, encodeQ5_0, encodeQ5_1, encodeQ8_0 } from './encode-legacy'
+export {
+  encodeExactQ2_K,
+  encodeExactQ3_K,
+  encodeExactQ4_K,
+  encodeExactQ5_K,
+  encodeExactQ6_K,
+} from './exact/encode-k'
 export { firstAtLeast } from './first-at-least'
 export { prepareLattice } from './lattice'

@@ -94,6 +94,18 @@ export const ggmlMap = {
   /** IQ1_M: shifts and digits of the whole block. */
   cutShifts: 30 * page + 4528,
   cutDigits: 30 * page + 4544,
+  // ggml's own fits. Value i of four sub-blocks side by side: values, weights and codes, 32 times four f32 each; three sums follow the codes.
+  columnValues: 30 * page + 8192,
+  columnWeights: 30 * page + 8704,
+  columnCodes: 30 * page + 9216,
+  /** Of 16 sub-blocks, as f32: scales, minimums, sums of weights, and the factors and lowest values that codes follow from. */
+  fitScales: 30 * page + 9792,
+  fitMins: 30 * page + 9856,
+  fitWeights: 30 * page + 9920,
+  fitFactors: 30 * page + 9984,
+  fitLows: 30 * page + 10_048,
+  /** Signed scales: 24 factors and two sums for each, then weights; f32. */
+  signedTrials: 30 * page + 10_112,
 }
 
 /**

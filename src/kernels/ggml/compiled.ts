@@ -14,7 +14,7 @@ export type CompiledEncoder =
   `encode${'Q4_0' | 'Q4_1' | 'Q5_0' | 'Q5_1' | 'Q8_0' | 'Q2_K' | 'Q3_K' | 'Q4_K' | 'Q5_K' | 'Q6_K'}`
 /** With importance weights, or for types that ignore them. */
 export type CompiledRowEncoder =
-  `encode${'IQ4_NL' | 'IQ4_XS' | 'MXFP4' | 'NVFP4' | 'TQ1_0' | 'TQ2_0' | 'Q1_0' | 'Q2_0'}`
+  `encode${'IQ4_NL' | 'IQ4_XS' | 'MXFP4' | 'NVFP4' | 'TQ1_0' | 'TQ2_0' | 'Q1_0' | 'Q2_0' | `Exact${'Q2_K' | 'Q3_K' | 'Q4_K' | 'Q5_K' | 'Q6_K'}`}`
 /** The same, with the tables of a lattice. */
 export type CompiledLatticeEncoder =
   `encode${'IQ1_S' | 'IQ1_M' | 'IQ2_XXS' | 'IQ2_XS' | 'IQ2_S' | 'IQ3_XXS' | 'IQ3_S' | 'ClosedIQ3_S'}`

@@ -29,6 +29,13 @@ import {
   referenceIQ3_S,
   referenceIQ3_XXS,
 } from '../../../src/kernels/ggml/reference/encode-iq23.js'
+import {
+  referenceQ2_K,
+  referenceQ3_K,
+  referenceQ4_K,
+  referenceQ5_K,
+  referenceQ6_K,
+} from '../../../src/kernels/ggml/reference/encode-k.js'
 import { type Grid, lazyGrid } from '../../../src/kernels/ggml/reference/grid.js'
 import { grid1, grid2s, grid2xs, grid2xxs, grid3s, grid3xxs } from '../../../src/kernels/ggml/reference/grids.js'
 import { rowEncoders } from '../../../src/kernels/ggml/reference/index.js'
@@ -50,6 +57,11 @@ const encoders: readonly Encoder[] = [
   ['encodeTQ2_0', layouts.tq2_0, referenceTQ2_0, undefined],
   ['encodeQ1_0', layouts.q1_0, referenceQ1_0, undefined],
   ['encodeQ2_0', layouts.q2_0, referenceQ2_0, undefined],
+  ['encodeExactQ2_K', layouts.q2_k, referenceQ2_K, undefined],
+  ['encodeExactQ3_K', layouts.q3_k, referenceQ3_K, undefined],
+  ['encodeExactQ4_K', layouts.q4_k, referenceQ4_K, undefined],
+  ['encodeExactQ5_K', layouts.q5_k, referenceQ5_K, undefined],
+  ['encodeExactQ6_K', layouts.q6_k, referenceQ6_K, undefined],
   ['encodeIQ2_XXS', layouts.iq2_xxs, referenceIQ2_XXS, { grid: grid2xxs }],
   ['encodeIQ2_XS', layouts.iq2_xs, referenceIQ2_XS, { grid: grid2xs }],
   ['encodeIQ2_S', layouts.iq2_s, referenceIQ2_S, { grid: grid2s }],
