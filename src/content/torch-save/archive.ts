@@ -51,7 +51,7 @@ export async function readArchive(
   const { path } = archive.pickle
   const { pickle, ids } = await readViews(archive, context, isTorchScript)
   const found = archive.findStorages(ids)
-  if (context.onLost) await archive.dropDamaged(found)
+  if (context.onLost) await archive.dropDamaged()
   const isBigEndian = (await archive.word('byteorder', ['little', 'big'])) === 'big'
   const storages = { ids, found, isBigEndian }
   const options = { file: source.name, root, path, size: archive.pickle.size }
@@ -73,7 +73,7 @@ export async function readArchive(
       tensors,
       metadata,
       root: archive.root,
-      isCopied: archive.isPlain(found, isBigEndian) && isLoadable(pickle),
+      isCopied: archive.isPlain(isBigEndian) && isLoadable(pickle),
       crc32Of: (key) => archive.crc32Of(key),
       read: () => readTree(source, members, context),
     })
@@ -114,10 +114,11 @@ class Archive {
   readonly #source: ByteSource
   readonly #context: ReadContext
   readonly #members: readonly ZipMember[]
-  /** The top folder, with a slash. */
-  readonly #root: string
-  /** Those in the top folder. */
-  readonly #byName = new Map<string, ZipMember>()
+  /** The name of the top folder. */
+  readonly root: string
+  /** What is in the top folder: storages by their keys, the rest by name. */
+  readonly #storages = new Map<string, MemberStorage>()
+  readonly #records = new Map<string, ZipMember>()
 
   constructor(source: ByteSource, members: readonly ZipMember[], context: ReadContext) {
     this.#source = source
@@ -132,38 +133,37 @@ class Archive {
         path: 'members',
         message: 'there is no data.pkl in a top folder',
       })
-    const root = this.pickle.name.slice(0, -'data.pkl'.length)
-    this.#root = root
+    const folder = this.pickle.name.slice(0, -'data.pkl'.length)
+    const storages = `${folder}data/`
+    this.root = folder.slice(0, -1)
     for (const member of members) {
-      if (member.name.startsWith(root)) this.#byName.set(member.name, member)
+      const { name } = member
+      if (name.startsWith(storages) && name.length > storages.length)
+        this.#storages.set(name.slice(storages.length), new MemberStorage(source, member))
+      else if (name.startsWith(folder)) this.#records.set(name.slice(folder.length), member)
       else {
-        const message = `${JSON.stringify(member.name)} is not in the folder ${JSON.stringify(root)}`
+        const message = `${JSON.stringify(name)} is not in the folder ${JSON.stringify(folder)}`
         report.report(codes['archive-root'], { offset: member.entryOffset, path: member.path, message })
       }
     }
   }
 
-  /** The name of the top folder. */
-  get root(): string {
-    return this.#root.slice(0, -1)
-  }
-
   /** Whether PyTorch loads the archive as it is, by mapping it into memory. */
-  isPlain(found: ReadonlyMap<string, MemberStorage>, isBigEndian: boolean): boolean {
+  isPlain(isBigEndian: boolean): boolean {
     if (isBigEndian || this.pickle.isDeflated) return false
-    for (const { member } of found.values()) {
+    for (const { member } of this.#storages.values()) {
       if (member.isDeflated || (member.size > 0 && member.dataOffset % minAlignment > 0)) return false
     }
     return true
   }
 
   crc32Of(key: string): number | undefined {
-    return this.#member(`data/${key}`)?.crc32 || undefined
+    return this.#storages.get(key)?.member.crc32 || undefined
   }
 
   /** What other containers said about the model and a checkpoint has no place for. */
   async ownMetadata(): Promise<Metadata> {
-    const member = this.#member(metadataRecord)
+    const member = this.#records.get(metadataRecord)
     if (!member || member.size > this.#context.limits.indexBytes) return new Map()
     const bytes = await readMemberHead(this.#source, member, member.size, this.#context.signal)
     const metadata = readMetadataRecord(bytes)
@@ -174,27 +174,17 @@ class Archive {
   }
 
   has(name: string): boolean {
-    return this.#member(name) !== undefined
-  }
-
-  /** By its name inside the top folder. */
-  #member(name: string): ZipMember | undefined {
-    return this.#byName.get(`${this.#root}${name}`)
-  }
-
-  #isStorage({ name }: ZipMember): boolean {
-    return name.startsWith('data/', this.#root.length)
+    return this.#records.has(name)
   }
 
   /** The byte map: storages are data, everything else is index. */
   record(): void {
     const { extents } = this.#context
     if (!extents) return
-    for (const member of this.#byName.values()) {
-      const { dataOffset: offset, storedSize: length, path } = member
-      const kind = this.#isStorage(member) ? 'data' : 'field'
+    const add = ({ dataOffset: offset, storedSize: length, path }: ZipMember, kind: 'data' | 'field'): void =>
       extents.add({ file: this.#source.name, offset, length, path: `${path}.data`, kind })
-    }
+    for (const { member } of this.#storages.values()) add(member, 'data')
+    for (const member of this.#records.values()) add(member, 'field')
   }
 
   noteScript(): void {
@@ -228,7 +218,7 @@ class Archive {
 
   /** The text of a record that holds one word; undefined when there is none. */
   async word(name: string, allowed?: readonly string[]): Promise<string | undefined> {
-    const member = this.#member(name)
+    const member = this.#records.get(name)
     if (!member) return undefined
     const word = decodeLossy(await readMemberHead(this.#source, member, wordLength, this.#context.signal)).trim()
     if (allowed && !allowed.includes(word)) {
@@ -245,7 +235,7 @@ class Archive {
     const number = Number(/^\d+/.exec(word ?? '')?.[0])
     if (number >= versions.first && number <= versions.last) return word
     const message = word === undefined ? 'there is no record of that name' : `it is ${JSON.stringify(word)}`
-    const member = (name === undefined ? undefined : this.#member(name)) ?? this.pickle
+    const member = (name === undefined ? undefined : this.#records.get(name)) ?? this.pickle
     const details = { offset: member.dataOffset, path: name === undefined ? 'version' : member.path, message }
     this.#context.report.report(codes[this.#context.lenient ? 'version-taken' : 'version'], details)
     return word
@@ -254,38 +244,40 @@ class Archive {
   /** The storages that are there in full. Those that are missing or of another size are reported once. */
   findStorages(ids: StorageIds): Map<string, MemberStorage> {
     const { report } = this.#context
-    const found = new Map<string, MemberStorage>()
+    const storages = this.#storages
     const refused = new Set<string>()
     for (const id of ids) {
-      if (!id || refused.has(id.key)) continue
+      if (!id) continue
       const { key, byteLength, offset } = id
-      const member = this.#member(`data/${key}`)
-      const problem = !member
-        ? (['storage-missing', `there is no record for the storage ${JSON.stringify(key)}`] as const)
-        : member.size !== byteLength
-          ? (['storage-size', `${byteLength} bytes are announced, the record has ${member.size}`] as const)
-          : undefined
-      if (problem || !member) {
-        refused.add(key)
-        found.delete(key)
-        const path = member?.path ?? this.pickle.path
-        report.report(codes[problem![0]], { offset: member?.dataOffset ?? offset, path, message: problem![1] })
-      } else if (!found.has(key)) {
-        found.set(key, new MemberStorage(this.#source, member))
+      const storage = storages.get(key)
+      if (storage?.byteLength === byteLength) {
+        storage.isUsed = true
+        continue
+      }
+      if (refused.has(key)) continue
+      refused.add(key)
+      storages.delete(key)
+      if (storage) {
+        const message = `${byteLength} bytes are announced, the record has ${storage.byteLength}`
+        const { dataOffset, path } = storage.member
+        report.report(codes['storage-size'], { offset: dataOffset, path, message })
+      } else {
+        const message = `there is no record for the storage ${JSON.stringify(key)}`
+        report.report(codes['storage-missing'], { offset, path: this.pickle.path, message })
       }
     }
-    this.#noteUnused(found, refused)
-    return found
+    this.#dropUnused()
+    return storages
   }
 
   /** Removes the storages that do not match their checksum. A view may take its elements from anywhere in a storage. */
-  async dropDamaged(found: Map<string, Storage>): Promise<void> {
-    for (const key of [...found.keys()]) {
+  async dropDamaged(): Promise<void> {
+    for (const [key, { member }] of [...this.#storages]) {
       const findings: Finding[] = []
       const report = collectingReport(this.#source.name, findings)
       const context = { ...this.#context, report, extra: {}, checked() {} }
-      await checkMember(this.#source, this.#member(`data/${key}`)!, context)
-      if (findings.length > 0) found.delete(key)
+      await checkMember(this.#source, member, context)
+      if (findings.length > 0) this.#storages.delete(key)
     }
   }
 
@@ -300,7 +292,7 @@ class Archive {
         names = new Map()
         for (const [i, { name }] of tensors.entries()) {
           const key = storageKeys[i]
-          const member = key === undefined ? this.pickle : this.#member(`data/${key}`)
+          const member = key === undefined ? this.pickle : this.#storages.get(key)?.member
           const known = names.get(member)
           if (known) known.push(name)
           else names.set(member, [name])
@@ -310,18 +302,19 @@ class Archive {
     }
   }
 
-  #noteUnused(found: ReadonlyMap<string, Storage>, refused: ReadonlySet<string>): void {
-    const keyAt = this.#root.length + 'data/'.length
-    const storages = [...this.#byName.values()].filter(
-      (member) => this.#isStorage(member) && member.name.length > keyAt,
-    )
-    if (storages.length === found.size) return
-    const unused = storages.filter(({ name }) => !found.has(name.slice(keyAt)) && !refused.has(name.slice(keyAt)))
-    const [first] = unused
+  #dropUnused(): void {
+    let first: ZipMember | undefined
+    let others = -1
+    for (const [key, { member, isUsed }] of this.#storages) {
+      if (isUsed) continue
+      this.#storages.delete(key)
+      first ??= member
+      others++
+    }
     if (!first) return
     const { name, path, entryOffset: offset } = first
-    const others = unused.length > 1 ? ` nor to ${unused.length - 1} others` : ''
-    const message = `no tensor refers to ${JSON.stringify(name.slice(this.#root.length))}${others}`
+    const more = others > 0 ? ` nor to ${others} others` : ''
+    const message = `no tensor refers to ${JSON.stringify(name.slice(this.root.length + 1))}${more}`
     this.#context.report.report(codes['unused-record'], { offset, path, message })
   }
 
@@ -333,8 +326,10 @@ class Archive {
   }
 }
 
-/** A class with two fields, since a file can have a storage for each of a hundred thousand tensors. */
+/** A class with few fields, since a file can have a storage for each of a hundred thousand tensors. */
 class MemberStorage implements Storage {
+  /** Whether a tensor refers to it. */
+  isUsed = false
   readonly member: ZipMember
   readonly #source: ByteSource
 
