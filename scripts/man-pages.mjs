@@ -1,10 +1,9 @@
 // The man pages, from the same tables as help: tare(1), and one page for each verb.
 import { readFileSync } from 'node:fs'
 import { completionScripts } from '../dist/cli/completion/scripts.js'
-import { flagsOf } from '../dist/cli/flags/shared.js'
 import { describeRepairs, formatFlags } from '../dist/cli/format-facts.js'
 import { describeVerb, exitStatus } from '../dist/cli/help.js'
-import { flagTerms } from '../dist/cli/run.js'
+import { flagsOf, flagTerms } from '../dist/cli/parser.js'
 import { verbs } from '../dist/cli/verbs/index.js'
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))

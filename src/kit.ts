@@ -46,7 +46,6 @@ export {
 export { shortestF32 } from './dtypes/shortest.js'
 export * from './edit/index.js'
 export * from './embed/index.js'
-export { speakOfFlags } from './errors/caller-word.js'
 export * from './errors/index.js'
 export * from './formats/index.js'
 export * from './inspect/hash.js'

@@ -81,7 +81,8 @@ export async function architectureOf(model: Model, signal?: AbortSignal): Promis
   const find = (all: readonly string[]): number | undefined => {
     for (const look of lookups)
       for (const word of all) {
-        const count = countIn(look(word))
+        const value = look(word)
+        const count = value === undefined ? undefined : countIn(value)
         if (count !== undefined) return count
       }
     return undefined

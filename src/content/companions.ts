@@ -46,9 +46,8 @@ export function companionFiles({ parts }: Model): FileLayout[] {
   )
 }
 
-/** The model with the companion files of its directory, if that directory was opened. */
+/** The model with the companion files of the directory that was opened. */
 export async function withCompanions(model: Model, source: ByteSource, context: ReadContext): Promise<Model> {
-  if (!source.folder?.isWhole) return model
   const files = await openCompanions(source, context)
   if (files.length === 0) return model
   for (const { part, file } of files)

@@ -1,4 +1,3 @@
-export { callerWord } from './caller-word.js'
 export * from './codes.js'
 export * from './core-codes.js'
 export * from './finding.js'

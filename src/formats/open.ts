@@ -1,5 +1,6 @@
 // Opening a model: which format it is, what its index says, and what its checksums say about its bytes.
 import { type ByteSource, decodeLossy, type ExtentRecorder, withHead } from '../bytes/index.js'
+import { withCompanions } from '../content/companions.js'
 import {
   type Code,
   callerWord,
@@ -73,10 +74,24 @@ export async function recognise(source: ByteSource, request: ReadRequest): Promi
     const implementation = await format.load()
     const opened = await implementation.read(withHead(source, head), context)
     const finder = damageFinder(format, opened, context)
-    return finder ? { ...opened, model: { ...opened.model, damageFinders: [finder] } } : opened
+    const model = needsCompanions(format, opened.model, source, wanted)
+      ? await withCompanions(opened.model, source, context)
+      : opened.model
+    return { ...opened, model: finder ? { ...model, damageFinders: [finder] } : model }
   }
   return { format, context, read }
 }
+
+/** Companions belong to a model whose directory was opened. Tensors that are read by their names need none. */
+const needsCompanions = (
+  { capabilities }: Format,
+  { tensors }: Model,
+  { folder }: ByteSource,
+  wanted: ReadContext['wanted'],
+): boolean =>
+  capabilities.companions === true &&
+  folder?.isWhole === true &&
+  !(wanted && tensors.some(({ name }) => wanted.has(name)))
 
 /** Opens a model: strictly, reading its index only. The model keeps the source open; `closeModel` closes it. */
 export async function openModel(source: ByteSource, options: OpenOptions = {}): Promise<Model> {

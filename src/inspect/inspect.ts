@@ -7,6 +7,7 @@ import {
   type MetaValue,
   type Model,
   type Part,
+  stowageKey,
   type Tensor,
   totalSize,
 } from '../model/index.js'
@@ -80,7 +81,7 @@ function inspectPart(part: Part): JsonValue {
 
 /** What the container carries for a model of another format. */
 function inspectStowage({ metadata }: Model, limit: number): JsonValue[] {
-  const stowage = findStowage(metadata)?.stowage
+  const stowage = metadata.has(stowageKey) ? findStowage(metadata)?.stowage : undefined
   if (!stowage) return []
   const { from, metadata: entries = [], parts = [], tensors = [] } = stowage
   const value: JsonValue = {

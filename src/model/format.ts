@@ -164,6 +164,8 @@ export interface Capabilities {
    * or those of ggml.
    */
   readonly conventions?: 'hub' | 'ggml'
+  /** Models are published with companion files in the same directory: a configuration, a tokenizer. Opening the directory opens these, too. */
+  readonly companions?: true
   /** Metadata keys that the format's specification requires of every model. */
   readonly requiredKeys?: readonly string[]
   /** Absent: the format cannot be written, or only from certain models. */

@@ -1,5 +1,6 @@
 // What a run must not leave behind when it ends early: temporary files, and outputs that are being uploaded. Files are removed
 // synchronously, which works while the process exits. Giving an upload up takes requests, and nobody else would do it.
+import { EventEmitter } from 'node:events'
 import { unlinkSync } from 'node:fs'
 import type { S3Sink } from '../remote/s3/sink.js'
 
@@ -11,16 +12,12 @@ export interface UnfinishedCounts {
 
 const files = new Set<string>()
 const uploads = new Set<S3Sink>()
-let listener: (counts: UnfinishedCounts) => void = () => {}
 let isHooked = false
 
-/** Calls `given` whenever the counts change. */
-export function onUnfinished(given: (counts: UnfinishedCounts) => void): void {
-  listener = given
-  tell()
-}
+/** Says when the counts change. */
+export const unfinished = new EventEmitter<{ change: [UnfinishedCounts] }>()
 
-const tell = (): void => listener({ files: files.size, uploads: uploads.size })
+const tell = (): boolean => unfinished.emit('change', { files: files.size, uploads: uploads.size })
 
 export function trackTemp(path: string): void {
   if (!isHooked) process.once('exit', removeOpenTemps)

@@ -52,8 +52,18 @@ export interface Packing {
 
 const known = new WeakMap<Model, Packing>()
 
+const none: Packing = { weights: [], unused: new Set() }
+
+/** How the names of tensors end that stand beside codes. */
+const marks = [...new Set(schemes.flatMap(({ names }) => Object.values(names.beside)))]
+
+/** Most models are not packed, and can have very many tensors: their names alone say so. */
+const mayBePacked = (tensors: readonly Tensor[]): boolean =>
+  tensors.some(({ name }) => marks.some((mark) => name.endsWith(mark)))
+
 /** The packed weights of a model, by the configuration that it has or that lies beside it. */
 export async function packingOf(model: Model, signal?: AbortSignal): Promise<Packing> {
+  if (!mayBePacked(model.tensors)) return none
   const before = known.get(model)
   if (before) return before
   const config = await configOf(model, signal)
@@ -63,11 +73,9 @@ export async function packingOf(model: Model, signal?: AbortSignal): Promise<Pac
 }
 
 export function findPacking(tensors: readonly Tensor[], settings: Settings): Packing {
+  if (!mayBePacked(tensors)) return none
   const possible = schemes.filter((scheme) => scheme.isIn(settings))
-  const none: Packing = { weights: [], unused: new Set() }
-  // Most models are not packed, and can have very many tensors.
-  const marks = [...new Set(possible.flatMap(({ names }) => Object.values(names.beside)))]
-  if (!tensors.some(({ name }) => marks.some((mark) => name.endsWith(mark)))) return none
+  if (possible.length === 0) return none
   const byName = new Map(tensors.map((tensor) => [tensor.name, tensor]))
   const weights = tensors.flatMap((codes) => {
     for (const scheme of possible) {

@@ -1,7 +1,7 @@
 import { expect, expectTypeOf, test } from 'vitest'
 import { defineFlags, longName, type OptionsOf } from '../../src/cli/flags/flag.js'
 import { parsePositive } from '../../src/cli/flags/parse-values.js'
-import { flagTerms } from '../../src/cli/run.js'
+import { flagTerms } from '../../src/cli/parser.js'
 import type { ConvertOptions } from '../../src/cli/verbs/convert/index.js'
 
 const flags = defineFlags({

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { formatItem, wrapLines } from '../../src/cli/help.js'
-import { flagTerms, withBareValues } from '../../src/cli/run.js'
+import { flagTerms, withBareValues } from '../../src/cli/parser.js'
 import { convert } from '../../src/cli/verbs/convert/index.js'
 import { verbs } from '../../src/cli/verbs/index.js'
 import { runCli as tare } from './run-cli.js'

@@ -1,8 +1,8 @@
 // What can stand where the cursor is. Everything follows from the table of verbs and their flags; only the names of tensors are looked up in
 // the file that is given.
 import { type Flag, type Flags, longName } from '../flags/flag.js'
-import { flagsOf } from '../flags/shared.js'
 import { isWritable } from '../output/output.js'
+import { flagsOf } from '../parser.js'
 import { verbs } from '../verbs/index.js'
 import { shells } from './scripts.js'
 

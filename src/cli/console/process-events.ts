@@ -1,5 +1,6 @@
 // What can end the process early: a signal, a reader of the output that goes away, a bug.
-
+import type { EventEmitter } from 'node:events'
+import type { UnfinishedCounts } from '../../kit-node.js'
 import { type Status, UsageError } from '../status.js'
 import type { Console } from './console.js'
 
@@ -25,17 +26,17 @@ export function onEarlyExit(action: () => void): () => void {
  * end it at once.
  */
 export function followUnfinished(
-  subscribe: (listener: (counts: typeof unfinished) => void) => void,
+  changes: EventEmitter<{ change: [UnfinishedCounts] }>,
   giveUp: () => Promise<void>,
 ): void {
   giveUpUploads = giveUp
-  subscribe((counts) => {
+  changes.on('change', (counts) => {
     unfinished = counts
     rearm()
   })
 }
 
-let unfinished: { readonly files: number; readonly uploads: number } = { files: 0, uploads: 0 }
+let unfinished: UnfinishedCounts = { files: 0, uploads: 0 }
 let giveUpUploads: () => Promise<void> = async () => {}
 
 function cleanUp(): void {

@@ -46,13 +46,6 @@ export interface Flagged<F extends Flags = Flags> {
   readonly omits?: readonly (keyof typeof commonFlags)[]
 }
 
-/** All flags of a verb. It may give a common flag a further meaning; its own are listed first. */
-export function flagsOf(verb: Flagged, ofFormats: Flags = {}): Flags {
-  const common = Object.entries(commonFlags).filter(([name]) => !verb.omits?.some((omitted) => omitted === name))
-  const own = { ...verb.flags, ...ofFormats }
-  return { ...own, ...Object.fromEntries(common), ...own }
-}
-
 /** For verbs whose input is a job: the job file says how its inputs are opened. */
 export const ofModelsOnly = ['from', 'lenient', 'remoteParts'] as const
 

@@ -1,28 +1,29 @@
 // The loop over inputs that every verb shares. An input that fails is reported in its place, and the run goes on with the next one.
+import { stat } from 'node:fs/promises'
 import {
   type ByteSource,
   closeModel,
   collectingReport,
   type Finding,
   type Format,
-  findDamage,
+  findingOf,
+  findModels,
+  ioCodes,
+  isPipeline,
   isRemote,
   type Model,
   type OpenHint,
   openInput,
   openModel,
   recognise,
-  refuseDamage,
   requireFormat,
   TareError,
   verifyCodes,
 } from '../../kit-node.js'
-import { plural } from '../console/format-values.js'
 import { describeFailure, isClosedPipe } from '../console/process-events.js'
 import type { Context } from '../context.js'
 import { meansCannotRun, type Status, UsageError } from '../status.js'
 import { openNamed } from './open-named.js'
-import type { Tensors } from './tensors.js'
 
 /** Runs `work` for each input; the result is the worst status of all. */
 export async function forEachInput(
@@ -198,63 +199,46 @@ function internalFinding(file: string, error: unknown): Finding {
   return { code: verifyCodes.internal.code, severity: 'error', file, message: describeFailure(error) }
 }
 
-// Verbs that pass weights on first compare them with the checksums that the file has for them.
+// Directories that stand for several models: all of them with --recursive, and pipelines, which have a folder for each of their models.
 
-/** Where only some tensors are read, only the checksums that cover them count. */
-export const namesOf = (tensors: Tensors): ReadonlySet<string> => new Set(tensors.map(({ name }) => name))
+export interface Expanded {
+  readonly inputs: readonly string[]
+  /** Some input stands for several models. */
+  readonly isSeveral: boolean
+  /** Of directories that could not be listed or hold no model. */
+  readonly status: Status
+}
 
-/** What is damaged, where that is allowed; otherwise it is an error. `only` names the tensors that will be read, all without it. */
-export async function checkDamage(
+/** The inputs, with such directories replaced by the models in them. */
+export async function expandInputs(
   context: Context,
-  model: Model,
-  { allowDamage }: { readonly allowDamage?: boolean },
-  only?: ReadonlySet<string>,
-): Promise<readonly Finding[]> {
-  const damage = await findIn(context, model, only)
-  if (!allowDamage) refuseDamage(damage, model)
-  else remarkDamage(context, damage)
-  return damage
-}
-
-/** For verbs that only show something: damage is remarked on, and the answer is still given. */
-export async function warnOfDamage(context: Context, model: Model, tensors: Tensors): Promise<readonly Finding[]> {
-  const damage = await findIn(context, model, namesOf(tensors))
-  remarkDamage(context, damage)
-  return damage
-}
-
-function findIn(context: Context, model: Model, only?: ReadonlySet<string>): Promise<readonly Finding[]> {
-  const { signal, console } = context
-  return findDamage(model, { only, signal, pool: context.pool, onProgress: console.progress.update })
-}
-
-interface AllowedDamage {
-  /** Filled while the work is done. */
-  readonly damage: readonly Finding[]
-  /** Absent: damage is not allowed. */
-  readonly onDamage?: (damage: readonly Finding[]) => void
-}
-
-/** For work that looks for damage itself. */
-export function damageAllowed(context: Context, isAllowed: boolean | undefined): AllowedDamage {
-  const damage: Finding[] = []
-  if (!isAllowed) return { damage }
-  const onDamage = (found: readonly Finding[]): void => {
-    for (const finding of found) damage.push(finding)
-    remarkDamage(context, found)
+  inputs: readonly string[],
+  { recursive }: { readonly recursive?: boolean },
+): Promise<Expanded> {
+  const found: string[] = []
+  let isSeveral = false
+  let status: Status = 0
+  for (const input of inputs) {
+    if (!(await isDirectory(input)) || !(recursive || (await isPipeline(input)))) {
+      found.push(input)
+      continue
+    }
+    isSeveral = true
+    try {
+      const models = await findModels(input)
+      if (models.length === 0)
+        throw new TareError(findingOf(ioCodes['empty-directory'], { message: 'there is no model below it' }, input))
+      for (const model of models) found.push(model)
+    } catch (error) {
+      status = await reportFailure(context, input, null, error)
+    }
   }
-  return { damage, onDamage }
+  return { inputs: found, isSeveral, status }
 }
 
-const maxShown = 5
-
-function remarkDamage({ console, json }: Context, damage: readonly Finding[]): void {
-  if (damage.length === 0 || json) return
-  for (const finding of damage.slice(0, maxShown)) console.remarkOn(finding)
-  const more = damage.length > maxShown ? ` (${damage.length - maxShown} more are not shown)` : ''
-  console.remark(`warning: the input is damaged in ${plural(damage.length, 'place')}${more}; continuing anyway`)
+async function isDirectory(input: string): Promise<boolean> {
+  if (input === '-' || isRemote(input)) return false
+  return (await stat(input).catch(() => undefined))?.isDirectory() ?? false
 }
 
-/** For JSON: a member only where something is damaged. */
-export const damageJson = (damage: readonly Finding[]): { readonly damage?: readonly Finding[] } =>
-  damage.length === 0 ? {} : { damage }
+export const worse = (a: Status, b: Status): Status => (a > b ? a : b)

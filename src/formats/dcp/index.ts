@@ -6,7 +6,7 @@ export const dcp: Format<'dcp', typeof codes> = {
   id: 'dcp',
   title: 'PyTorch distributed checkpoint',
   extensions: [metadataName, '.distcp'],
-  capabilities: { checksums: 'all' },
+  capabilities: { checksums: 'all', companions: true },
   codes,
   repairs:
     'from a checkpoint whose files are cut, damaged or missing, the tensors whose chunks are all there and match their checksums; the output needs another format',

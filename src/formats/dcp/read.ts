@@ -2,7 +2,6 @@
 // files of its own (`__RANK_N.distcp`), and `.metadata` says what there is and where. Read, it is one model again, whose tensors are put
 // together from their chunks while they are read.
 import type { ByteSource } from '../../bytes/index.js'
-import { withCompanions } from '../../content/companions.js'
 import { type Code, type Details, isSystemFailure, type Report, TareError, verifyCodes } from '../../errors/index.js'
 import type { CheckContext, Model, Opened, ReadContext, Tensor } from '../../model/index.js'
 import { mosaicPayload } from '../../payloads/mosaic-payload.js'
@@ -39,10 +38,7 @@ export async function read(source: ByteSource, context: ReadContext): Promise<Op
     parts: [],
     files: [source, ...placed.files],
   }
-  return {
-    model: await withCompanions(model, source, context),
-    check: (checking) => checkItems(placed.items, chunks, checking),
-  }
+  return { model, check: (checking) => checkItems(placed.items, chunks, checking) }
 }
 
 interface ChunkOf {

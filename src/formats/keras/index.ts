@@ -8,7 +8,7 @@ export const keras: Format<'keras', typeof codes> = {
   id: 'keras',
   title: 'Keras',
   extensions: ['.keras', '.weights.h5', '.h5', '.hdf5'],
-  capabilities: { checksums: 'all' },
+  capabilities: { checksums: 'all', companions: true },
   codes,
   repairs:
     'from a cut or damaged file, the tensors that are still there in full; those of a .keras file only if their checksum matches; the output needs another format',

@@ -1,6 +1,5 @@
 // Reads files of Keras: an HDF5 file with weights or with a whole model, or an archive with such a file in it.
 import type { ByteSource } from '../../bytes/index.js'
-import { withCompanions } from '../../content/companions.js'
 import { verifyCodes } from '../../errors/index.js'
 import type { Model, Opened, ReadContext } from '../../model/index.js'
 import { startsLikeZip } from '../../wire/zip/guess.js'
@@ -12,8 +11,7 @@ import { checkPacked, readWeights } from './weights.js'
 
 export async function read(source: ByteSource, context: ReadContext): Promise<Opened> {
   const head = await source.read(0, Math.min(source.size, 64), { signal: context.signal })
-  const opened = startsLikeZip(head) ? await readArchive(source, context) : await readFile(source, context)
-  return { ...opened, model: await withCompanions(opened.model, source, context) }
+  return startsLikeZip(head) ? readArchive(source, context) : readFile(source, context)
 }
 
 async function readFile(source: ByteSource, context: ReadContext): Promise<Opened> {

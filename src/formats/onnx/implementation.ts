@@ -1,4 +1,3 @@
-import { withCompanions } from '../../content/companions.js'
 import { vocabularyKind } from '../../content/vocabulary.js'
 import { exportVocabulary } from '../../content/vocabulary-text.js'
 import { readConfig } from '../../embed/heads.js'
@@ -20,10 +19,7 @@ export const onnx: Implementation = {
     const { model: whole, found } = await readModel(readable, context)
     const model = readable === source ? whole : withoutGraph(whole, context)
     const { tensors, unread, positions } = found // and nothing else of what was found: names take much memory
-    return {
-      model: await withCompanions(model, source, context),
-      check: (checking) => check({ tensors, unread, positions }, checking),
-    }
+    return { model, check: (checking) => check({ tensors, unread, positions }, checking) }
   },
   layout,
   editFile,

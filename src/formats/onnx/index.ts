@@ -10,7 +10,13 @@ export const onnx: Format<'onnx', typeof codes> = {
   id: 'onnx',
   title: 'ONNX',
   extensions: [extension],
-  capabilities: { checksums: 'none', openEnded: true, write: exchangeCapabilities, writeFor: writeCapabilities },
+  capabilities: {
+    checksums: 'none',
+    openEnded: true,
+    companions: true,
+    write: exchangeCapabilities,
+    writeFor: writeCapabilities,
+  },
   codes,
   repairs: 'from a cut file, the initializers before the cut',
   detect(head, name, size) {

@@ -2,7 +2,7 @@ import type { Format } from '../../model/index.js'
 import { writeCapabilities } from './capabilities.js'
 import { codes } from './codes.js'
 import { indexSuffix, looksLikeIndex } from './detect.js'
-import { maxHeaderLength, prefix, slackOption } from './structs.js'
+import { maxHeaderLength, prefix, slackOption, startsLikeText } from './structs.js'
 
 const published = ['model.safetensors', `model${indexSuffix}`] as const
 
@@ -10,12 +10,12 @@ export const safetensors: Format<'safetensors', typeof codes> = {
   id: 'safetensors',
   title: 'safetensors',
   extensions: ['.safetensors', indexSuffix],
-  capabilities: { checksums: 'none', plain: true, conventions: 'hub', write: writeCapabilities },
+  capabilities: { checksums: 'none', plain: true, conventions: 'hub', companions: true, write: writeCapabilities },
   codes,
   repairs: 'from a cut file with its header, the complete tensors; from a set, those in the files that are left',
 
   detect(head, name, size) {
-    if (looksLikeIndex(head)) return 'yes'
+    if (startsLikeText(head) && looksLikeIndex(head)) return 'yes'
     const lower = name.toLowerCase()
     const named = lower.endsWith('.safetensors') || lower.endsWith(indexSuffix)
     if (head.byteLength >= 9) {

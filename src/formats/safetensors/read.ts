@@ -15,7 +15,6 @@ import {
   type Range,
   withReached,
 } from '../../bytes/index.js'
-import { withCompanions } from '../../content/companions.js'
 import { neededSize, type Report, strictReport } from '../../errors/index.js'
 import {
   type MetaValue,
@@ -31,18 +30,17 @@ import { check } from './check.js'
 import { codes } from './codes.js'
 import { headSize, isIndex } from './detect.js'
 import { checkPadding, type Entry, entryPath, readEntry, readMetadata } from './header.js'
-import { indexMetadataKey, withIndexMetadata } from './index-metadata.js'
+import { withIndexMetadata } from './index-metadata.js'
 import { readIndex } from './read-index.js'
-import { maxHeaderLength, metadataKey, prefix } from './structs.js'
+import { maxHeaderLength, metadataKey, prefix, startsLikeText } from './structs.js'
 
-/** A model is one file or a set of files with an index, and the companions that lie beside it in its directory. */
+/** A model is one file, or a set of files with an index. */
 export async function read(source: ByteSource, context: ReadContext): Promise<Opened> {
   const head = await source.read(0, Math.min(source.size, headSize), { signal: context.signal })
-  const isSet = isIndex(head, source.name)
-  const stored = isSet ? await readIndex(source, context, readFile) : await readFile(source, context)
-  const weights = !isSet && stored.metadata.has(indexMetadataKey) ? withIndexMetadata(stored) : stored
-  const hasWanted = context.wanted && weights.tensors.some(({ name }) => context.wanted!.has(name))
-  const model = hasWanted ? weights : await withCompanions(weights, source, context)
+  const model =
+    startsLikeText(head) && isIndex(head, source.name)
+      ? await readIndex(source, context, readFile)
+      : withIndexMetadata(await readFile(source, context))
   return { model, check: (checking) => check(model, checking) }
 }
 

@@ -2,6 +2,8 @@
 import { struct, u64 } from '../../bytes/index.js'
 
 export const prefix = struct({ headerLength: u64 })
+/** A set begins with its index, which is text. The length that a file begins with has zeros at its end. */
+export const startsLikeText = (head: Uint8Array): boolean => head[prefix.size - 1] !== 0
 /** The reference library refuses longer headers. */
 export const maxHeaderLength = 100_000_000
 export const metadataKey = '__metadata__'

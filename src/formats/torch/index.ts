@@ -18,6 +18,7 @@ export const torch: Format<'torch', typeof allTorchCodes> = {
     checksums: 'all',
     writesOneForm: true,
     conventions: 'hub',
+    companions: true,
     write: writeCapabilities,
     writeFor: writeCapabilitiesFor,
   },

@@ -1,6 +1,5 @@
 // Reads an archive, a file of the format before that, or a sharded set.
 import { type ByteSource, decodeLossy } from '../../bytes/index.js'
-import { withCompanions } from '../../content/companions.js'
 import { readArchive } from '../../content/torch-save/archive.js'
 import { codes } from '../../content/torch-save/codes.js'
 import { readShardSet } from '../../content/weight-map.js'
@@ -12,8 +11,7 @@ import { readModelArchive } from './model-archive.js'
 
 export async function read(source: ByteSource, context: ReadContext): Promise<Opened> {
   const head = await source.read(0, Math.min(source.size, headSize), { signal: context.signal })
-  const weights = await (looksLikeIndex(head) ? readIndex(source, context) : readFile(source, context))
-  return { ...weights, model: await withCompanions(weights.model, source, context) }
+  return looksLikeIndex(head) ? readIndex(source, context) : readFile(source, context)
 }
 
 const tarMark = { offset: 257, text: 'ustar' }

@@ -22,17 +22,10 @@ import { formatSize, plural } from '../../console/format-values.js'
 import type { Context } from '../../context.js'
 import { longName } from '../../flags/flag.js'
 import { quantizeFlags, quantizeSettings } from '../../flags/quantize.js'
+import { damageAllowed, damageJson } from '../../input/damage.js'
 import { importanceFrom } from '../../input/importance.js'
 import { nameMapFrom } from '../../input/name-map.js'
-import {
-  checkStdin,
-  damageAllowed,
-  damageJson,
-  forEachModel,
-  formatNamed,
-  type Opened,
-  openModels,
-} from '../../input/run-inputs.js'
+import { checkStdin, forEachModel, formatNamed, type Opened, openModels } from '../../input/run-inputs.js'
 import { settingsFrom } from '../../input/settings.js'
 import { readSideFile } from '../../input/side-file.js'
 import { readSigningKey } from '../../input/signature-file.js'

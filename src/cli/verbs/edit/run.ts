@@ -21,7 +21,8 @@ import {
 import { escapeName } from '../../console/escape.js'
 import { plural } from '../../console/format-values.js'
 import type { Context } from '../../context.js'
-import { damageAllowed, forEachInput, openOptions } from '../../input/run-inputs.js'
+import { damageAllowed } from '../../input/damage.js'
+import { forEachInput, openOptions } from '../../input/run-inputs.js'
 import { settingsFrom } from '../../input/settings.js'
 import { identityOf } from '../../output/identity.js'
 import {

@@ -22,7 +22,8 @@ import {
 import { escapeName, escapeText } from '../../console/escape.js'
 import { formatShape, formatSize, plural } from '../../console/format-values.js'
 import type { Context } from '../../context.js'
-import { checkDamage, damageJson, forEachModel } from '../../input/run-inputs.js'
+import { checkDamage, damageJson } from '../../input/damage.js'
+import { forEachModel } from '../../input/run-inputs.js'
 import {
   assertNotInput,
   checkStdout,

@@ -20,16 +20,10 @@ import {
 } from '../../../kit-node.js'
 import type { Context } from '../../context.js'
 import { quantizeSettings } from '../../flags/quantize.js'
+import { damageAllowed, damageJson } from '../../input/damage.js'
 import { importanceFrom } from '../../input/importance.js'
 import { nameMapFrom } from '../../input/name-map.js'
-import {
-  damageAllowed,
-  damageJson,
-  forEachModel,
-  formatNamed,
-  type Opened,
-  openModels,
-} from '../../input/run-inputs.js'
+import { forEachModel, formatNamed, type Opened, openModels } from '../../input/run-inputs.js'
 import { settingsFrom } from '../../input/settings.js'
 import { writeConversion } from '../../output/conversion.js'
 import { formatOfOutput, requireFile, unknownOutput } from '../../output/output.js'

@@ -1,7 +1,6 @@
 import { closeModel, TareError, type VerifyResult, verifySource } from '../../../kit-node.js'
 import type { Context } from '../../context.js'
-import { expandInputs, worse } from '../../input/expand-inputs.js'
-import { forEachInput, openOptions, reportFailure } from '../../input/run-inputs.js'
+import { expandInputs, forEachInput, openOptions, reportFailure, worse } from '../../input/run-inputs.js'
 import { readTrust } from '../../input/signature-file.js'
 import { withWorkers } from '../../input/with-workers.js'
 import { meansCannotRun, type Status, UsageError } from '../../status.js'

@@ -1,8 +1,7 @@
 import { loadView, type ServedModels, TareError, type ViewServer } from '../../../kit-node.js'
 import { plural } from '../../console/format-values.js'
 import type { Context } from '../../context.js'
-import { expandInputs } from '../../input/expand-inputs.js'
-import { checkStdin, inputOptions, openOptions, reportFailure } from '../../input/run-inputs.js'
+import { checkStdin, expandInputs, inputOptions, openOptions, reportFailure } from '../../input/run-inputs.js'
 import { type Status, UsageError } from '../../status.js'
 import type { ViewOptions } from './index.js'
 
