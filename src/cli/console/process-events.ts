@@ -30,10 +30,13 @@ export function followUnfinished(
   giveUp: () => Promise<void>,
 ): void {
   giveUpUploads = giveUp
-  changes.on('change', (counts) => {
-    unfinished = counts
-    rearm()
-  })
+  // A process can run several verbs, and follows the counts once.
+  changes.off('change', takeCounts).on('change', takeCounts)
+}
+
+function takeCounts(counts: UnfinishedCounts): void {
+  unfinished = counts
+  rearm()
 }
 
 let unfinished: UnfinishedCounts = { files: 0, uploads: 0 }
