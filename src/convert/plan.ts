@@ -2,7 +2,7 @@
 // asking the target's capabilities; no format is named here.
 import { namesOf } from '../content/model-names.js'
 import type { Finding } from '../errors/index.js'
-import { requireFormat } from '../formats/index.js'
+import { formatById, requireFormat } from '../formats/index.js'
 import {
   type DamageOptions,
   fileLength,
@@ -26,7 +26,7 @@ import { addFiles, fitMetadata, fitParts, stow } from './stages/contents.js'
 import { assertSizes, checkTensors, fit } from './stages/fit.js'
 import { recode } from './stages/recode.js'
 import { share, sharedOut } from './stages/share.js'
-import { addParts, changeOptimizerState, orient, rename, restore, select } from './stages/source.js'
+import { addParts, changeOptimizerState, orient, ownVersion, rename, restore, select } from './stages/source.js'
 import { fileOf, type InputCheck, type Stage, type State } from './stages/state.js'
 import { askAgain, askTarget, noteIdleOptions } from './stages/target.js'
 import { translate } from './stages/translate.js'
@@ -70,30 +70,44 @@ export interface Conversion {
   readonly threads: RunThreads
 }
 
+/** A stage that only some options or models need. */
+const when =
+  (isNeeded: (state: State) => unknown, stage: Stage): Stage =>
+  (state) =>
+    isNeeded(state) ? stage(state) : state
+
+/** Whether published models of the two formats are in different words. */
+function changesConventions({ model, target, options }: State): boolean {
+  const from = formatById(model.format)?.capabilities.conventions
+  const to = target.capabilities.conventions
+  return !options.asIs && from !== undefined && to !== undefined && from !== to
+}
+
 const stages: readonly Stage[] = [
-  restore,
-  changeOptimizerState,
-  addParts,
-  unpack,
-  translate,
+  when(({ options, model }) => options.stow !== false && model.metadata.has(stowageKey), restore),
+  ownVersion,
+  when(({ options }) => options.dropState || options.stateFrom, changeOptimizerState),
+  when(({ options }) => options.parts?.length, addParts),
+  when(({ options }) => options.dequantize || options.unpack, unpack),
+  when(changesConventions, translate),
   askTarget,
   noteIdleOptions,
   addFiles,
   orient,
   select,
-  rename,
-  recode,
+  when(({ options }) => options.rename || options.renameMap, rename),
+  when(({ options }) => options.dequantize || options.quantize || options.cast, recode),
   askAgain,
   fit,
   checkTensors,
   fitMetadata,
   fitParts,
   stow,
-  share,
+  when(({ options, write }) => options.dedup && write.sharesPayloads, share),
 ]
 
 export async function planConversion(source: Model, target: string, asked: ConvertOptions): Promise<Conversion> {
-  const given = await withPackedSettings(source, asked)
+  const given = asked.quantize ? await withPackedSettings(source, { ...asked, quantize: asked.quantize }) : asked
   const { quantize, resolved } = given
   const settled = quantize?.target && (await settledBy(source, target, { ...given, quantize }))
   const methods = quantize?.target && settled?.methods

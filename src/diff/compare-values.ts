@@ -2,7 +2,7 @@
 import { defaultWindow } from '../bytes/index.js'
 import { compareWindows, createMeter, distanceOf, type Meter } from '../kernels/numbers/compare.js'
 import type { QuantParams, Tensor, TensorRecipe } from '../model/index.js'
-import { tensorRecipe } from '../model/recipe-of.js'
+import { tensorRecipe } from '../model/model.js'
 import { makePacked } from '../packed/index.js'
 import type { Job, JobHandler } from '../threads/index.js'
 import { rebuildTensor } from '../transforms/rebuild.js'

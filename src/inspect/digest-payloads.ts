@@ -4,7 +4,7 @@ import { type ByteSource, defaultWindow, toHex } from '../bytes/index.js'
 import { type Algorithm, createHasher } from '../digest/index.js'
 import { failWith, ioCodes } from '../errors/index.js'
 import type { Payload, Recipe } from '../model/index.js'
-import { recipeOf } from '../model/recipe-of.js'
+import { recipeOf } from '../model/payload.js'
 import { makePacked } from '../packed/index.js'
 import {
   digestChunks,

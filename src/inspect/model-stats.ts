@@ -2,7 +2,7 @@
 // threads.
 import { countElements } from '../bytes/index.js'
 import type { Tensor, TensorRecipe } from '../model/index.js'
-import { tensorRecipe } from '../model/recipe-of.js'
+import { tensorRecipe } from '../model/model.js'
 import { makePacked } from '../packed/index.js'
 import { valueCosts } from '../threads/costs.js'
 import { isWorthComputing, type Job, type JobHandler, runMixed, type WorkerPool } from '../threads/index.js'

@@ -4,7 +4,8 @@ import type { DType } from '../dtypes/dtype.js'
 import type { Finding } from '../errors/index.js'
 import type { WorkerPool } from '../threads/index.js'
 import type { JsonValue, Metadata } from './metadata.js'
-import type { Payload } from './payload.js'
+import { type Payload, recipeOf } from './payload.js'
+import type { TensorRecipe } from './recipe.js'
 
 /**
  * Something in a model that is neither tensor nor metadata. Shared parts mean the same in every format (a vocabulary, a tokenizer file);
@@ -104,6 +105,13 @@ export interface Tensor {
   readonly quant?: QuantParams | undefined
   /** What only the owner format says about this tensor, for `inspect` and for writing it back. */
   readonly extra?: Readonly<Record<string, JsonValue>> | undefined
+}
+
+/** How another thread can produce the bytes; undefined if only this one can, or there are none. */
+export function tensorRecipe(tensor: Tensor): TensorRecipe | undefined {
+  const data = recipeOf(tensor.data)
+  const { name, dtype, encoding, shape, order } = tensor
+  return data && { name, dtype: dtype.id, encoding: encoding?.id, shape, order, data }
 }
 
 // Dimensions beyond 2^53-1. Only tensors without data or without elements can have them, so no code computes with them; but they are shown,

@@ -157,3 +157,11 @@ export function rangePayload(source: ByteSource, offset: number, length: number)
 export function isSameRange({ origin: a }: Payload, { origin: b }: Payload): boolean {
   return a !== undefined && a.source === b?.source && a.offset === b.offset && a.length === b.length
 }
+
+/** How another thread can produce the bytes; undefined if only this one can. */
+export function recipeOf(payload: Payload | null): Recipe | undefined {
+  if (payload?.recipe) return payload.recipe()
+  const origin = payload?.origin
+  const handle = origin?.source.handle
+  return handle && { kind: 'range', handle, offset: origin!.offset, length: origin!.length }
+}

@@ -1,7 +1,7 @@
 // Packed weights in other threads: what they are made of as plain data, and the payload that follows from it.
 import { checkRange } from '../bytes/index.js'
 import { lazyPayload, type MadeRecipe, type Payload, type TensorRecipe } from '../model/index.js'
-import { tensorRecipe } from '../model/recipe-of.js'
+import { tensorRecipe } from '../model/model.js'
 import type { Maker } from '../transforms/rebuild.js'
 import { schemeNamed } from './find.js'
 import { decodedRange } from './rows.js'

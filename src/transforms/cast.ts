@@ -9,7 +9,7 @@ import { failWith, usageCodes, writeCodes } from '../errors/index.js'
 import { bf16ToF16 } from '../kernels/numbers/convert.js'
 import { narrowNaNs } from '../kernels/numbers/float-bits.js'
 import type { Payload, Recipe, Tensor } from '../model/index.js'
-import { tensorRecipe } from '../model/recipe-of.js'
+import { tensorRecipe } from '../model/model.js'
 import { decodedPayload } from './decode.js'
 import { bytesFor, type ElementMap, fileOf, mapElements } from './map-elements.js'
 

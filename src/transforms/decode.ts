@@ -3,7 +3,7 @@
 import { fillView } from '../bytes/views.js'
 import { f32, f64, isReal } from '../dtypes/index.js'
 import type { Payload, Tensor } from '../model/index.js'
-import { tensorRecipe } from '../model/recipe-of.js'
+import { tensorRecipe } from '../model/model.js'
 import { decodeRegions } from './decode-regions.js'
 import { mapElements } from './map-elements.js'
 

@@ -2,7 +2,7 @@
 import { blockLayout, type Domain } from '../dtypes/mcf/layout.js'
 import { methodOf } from '../dtypes/mcf/types.js'
 import type { Tensor, TensorRecipe } from '../model/index.js'
-import { tensorRecipe } from '../model/recipe-of.js'
+import { tensorRecipe } from '../model/model.js'
 import { fillsWindow, type Job, type JobHandler } from '../threads/index.js'
 import { fileOf } from './map-elements.js'
 import { sliceMaker } from './pooled.js'

@@ -1,7 +1,7 @@
 // A payload that other threads produce in slices while this one writes what is ready. The bytes and their order are the same.
 import { defaultWindow } from '../bytes/index.js'
 import { type Payload, type Recipe, rechunked, type Slices } from '../model/index.js'
-import { recipeOf } from '../model/recipe-of.js'
+import { recipeOf } from '../model/payload.js'
 import { threadCosts } from '../threads/costs.js'
 import { fillsWindow, fillWindows, type JobHandler, type RunThreads, type WorkerPool } from '../threads/index.js'
 import { fileOf } from './map-elements.js'

@@ -35,14 +35,12 @@ function findIn(context: Context, model: Model, only?: ReadonlySet<string>): Pro
 interface AllowedDamage {
   /** Filled while the work is done. */
   readonly damage: readonly Finding[]
-  /** Absent: damage is not allowed. */
-  readonly onDamage?: (damage: readonly Finding[]) => void
+  readonly onDamage: (damage: readonly Finding[]) => void
 }
 
-/** For work that looks for damage itself. */
-export function damageAllowed(context: Context, isAllowed: boolean | undefined): AllowedDamage {
+/** For work that looks for damage itself, and where it is allowed. */
+export function allowedDamage(context: Context): AllowedDamage {
   const damage: Finding[] = []
-  if (!isAllowed) return { damage }
   const onDamage = (found: readonly Finding[]): void => {
     for (const finding of found) damage.push(finding)
     remarkDamage(context, found)
@@ -60,5 +58,5 @@ function remarkDamage({ console, json }: Context, damage: readonly Finding[]): v
 }
 
 /** For JSON: a member only where something is damaged. */
-export const damageJson = (damage: readonly Finding[]): { readonly damage?: readonly Finding[] } =>
+export const damageJson = (damage: readonly Finding[] = []): { readonly damage?: readonly Finding[] } =>
   damage.length === 0 ? {} : { damage }

@@ -3,7 +3,7 @@ import type { JobRequest, Model } from '../../kit-node.js'
 import type { Context } from '../context.js'
 import { quantizeSettings } from '../flags/quantize.js'
 import { maxLoss } from '../output/conversion.js'
-import { isDirectory, placeFor } from '../output/place.js'
+import { isDirectory, placeFor } from '../output/output.js'
 import { UsageError } from '../status.js'
 import type { PlanOptions } from '../verbs/plan/index.js'
 import { nameMapFrom } from './name-map.js'
@@ -37,7 +37,7 @@ export async function jobRequest(
     options: {
       ...{ only, exclude, rename, cast, dequantize, unset, shardSize, align, deterministic },
       ...{ asIs, keepBytes, keepOrientation, stow, dedup, files, without },
-      set: settingsFrom(options.set),
+      set: options.set && settingsFrom(options.set),
       preTokenizer: options.pre,
       ...(options.renameMap !== undefined && { renameMap: await nameMapFrom('--rename-map', options.renameMap) }),
       ...(quantize && { quantize }),

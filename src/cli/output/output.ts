@@ -17,6 +17,7 @@ import {
   type Model,
   type OutputOptions,
   openOutput,
+  pathIn,
   TareError,
   usageCodes,
 } from '../../kit-node.js'
@@ -64,6 +65,56 @@ export function checkOutputName(output: string, format: string): void {
   const message = `the format stays ${format}, but this name says ${named.id}; choose another, or use \`tare convert\``
   failWith(usageCodes.option, { file: output, message })
 }
+
+// Where the output of a conversion goes, and what it is called.
+
+/** Where the output of one input goes. */
+export interface Place {
+  readonly format: Format
+  readonly directory: string
+  readonly name: string
+  /** The directory is the output: the model and its files, under the names that programs look for. */
+  readonly isFolder: boolean
+  /** The path of a file of the output; `-` is standard output. */
+  pathOf(name: string): string
+}
+
+interface PlaceOptions {
+  readonly output?: string | undefined
+  readonly to?: string | undefined
+  readonly files?: boolean | undefined
+}
+
+export async function isDirectory(path: string): Promise<boolean> {
+  const stats = await stat(path).catch(() => undefined)
+  return stats?.isDirectory() ?? path.endsWith('/')
+}
+
+export function placeFor(
+  input: string,
+  model: Model,
+  { output, to, files }: PlaceOptions,
+  isAlone: boolean,
+  intoDirectory: boolean,
+): Place {
+  const isStream = output === '-'
+  const named = output === undefined || isStream || intoDirectory ? undefined : basename(output)
+  const asked = formatOfOutput(named, to)
+  const format = asked ?? (isAlone ? formats.find(canBeFolder) : undefined)
+  if (!format) throw unknownOutput()
+  const directory = output === undefined || isStream ? '.' : intoDirectory ? output : dirname(output)
+  const bringsFiles = files !== false && model.parts.some(({ kind }) => kind === 'file')
+  const isFolder = isAlone && canBeFolder(format) && (!asked || bringsFiles)
+  return {
+    format,
+    directory,
+    name: named ?? (isFolder ? format.published![0]! : `${stemOf(input)}${format.extensions[0] ?? ''}`),
+    isFolder,
+    pathOf: (name) => (isStream ? '-' : pathIn(directory, name)),
+  }
+}
+
+const canBeFolder = (format: Format): boolean => format.capabilities.write?.folder === true && !!format.published
 
 // Outputs that are made from inputs: no input is written over, and nothing becomes visible when an input changed while it was read.
 

@@ -38,7 +38,7 @@ export interface Written {
   /** Where the output is. */
   readonly output: string
   /** What was damaged in the source, and taken as it was. */
-  readonly damage: readonly Finding[]
+  readonly damage?: readonly Finding[] | undefined
 }
 
 /** What would keep a receipt from being written is better reported before a long conversion than after it. */

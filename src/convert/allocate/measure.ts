@@ -3,7 +3,7 @@
 // ones. With importance weights every column counts by its weight.
 import { countElements } from '../../bytes/index.js'
 import { bytesPayload, readPayload, type Tensor, type TensorRecipe } from '../../model/index.js'
-import { tensorRecipe } from '../../model/recipe-of.js'
+import { tensorRecipe } from '../../model/model.js'
 import { makePacked } from '../../packed/index.js'
 import type { Job, JobHandler } from '../../threads/index.js'
 import { dequantizeTensor } from '../../transforms/dequantize.js'

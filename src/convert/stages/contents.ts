@@ -31,7 +31,7 @@ export async function addFiles(state: State): Promise<State> {
   const done = (): State => withActions({ ...state, model: { ...model, parts } }, actions)
   if (options.files === false) return done()
   // What merely lies beside a single file is not lost when it stays there, so only what has a place is taken along.
-  for (const part of await companionsBeside(model)) {
+  for (const part of model.files[0]?.folder ? await companionsBeside(model) : []) {
     if (options.without?.includes(part.name!) || findFile(model.parts, part.name!) || !write.part(part).fits) continue
     noter(actions, 'part', part.name!)('add', 'none', { reason: 'found beside the input' })
     parts.push(part)

@@ -20,7 +20,6 @@ export async function recode(state: State): Promise<State> {
   const { options, model, items, write } = state
   const { dequantize, quantize, only, exclude } = options
   const cast = options.cast === undefined ? undefined : requireDType(options.cast)
-  if (!dequantize && !quantize && !cast) return state
   const isWanted = selector(only, exclude)
   const isCast = (tensor: Tensor): boolean => isWanted(tensor.name) && (write.isWeight?.(tensor) ?? true)
   const changes: Changes = new Map()

@@ -2,7 +2,7 @@
 import type { DType } from '../../dtypes/index.js'
 import { digestPayloads } from '../../inspect/digest-payloads.js'
 import type { Payload, Recipe, Tensor } from '../../model/index.js'
-import { recipeOf } from '../../model/recipe-of.js'
+import { recipeOf } from '../../model/payload.js'
 import { byteCosts, valueCosts } from '../../threads/costs.js'
 import { isWorthComputing, type RunThreads, type WorkerPool } from '../../threads/index.js'
 import { isRecoded, late, pooled } from '../../transforms/pooled.js'
@@ -12,8 +12,7 @@ import { type Item, type State, withActions } from './state.js'
 
 /** Only tensors that agree in type and shape with another one are read. */
 export async function share(state: State): Promise<State> {
-  const { items, write, options } = state
-  if (!options.dedup || !write.sharesPayloads) return state
+  const { items, options } = state
   const same = options.resolved?.shared ?? (await findSame(items, options))
   const shared = [...items]
   const actions: ActionLog = []

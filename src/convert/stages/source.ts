@@ -8,17 +8,19 @@ import { parseRename, renameTensor, selector } from '../../transforms/select.js'
 import { type ActionLog, noter } from '../actions.js'
 import { fileOf, type Item, noActions, type State, withActions } from './state.js'
 
-/** Everything that the container only carried is back in its own form. Versions and variants mean something only within one format. */
+/** Everything that the container only carried is back in its own form. */
 export async function restore(state: State): Promise<State> {
-  const { model, names } =
-    state.options.stow === false ? { model: state.model, names: [] } : await restoreStowed(state.model)
+  const { model, names } = await restoreStowed(state.model)
   const actions: ActionLog = []
   for (const { subject, name } of names) noter(actions, subject, name)('restore', 'none')
-  const known = [model, model.origin].find((each) => each?.format === state.target.id)
-  return withActions(
-    { ...state, restored: model, model: { ...model, version: known?.version, variant: known?.variant } },
-    actions,
-  )
+  return withActions({ ...state, restored: model, model }, actions)
+}
+
+/** Versions and variants mean something only within one format. */
+export function ownVersion(state: State): State {
+  const { model, target } = state
+  const known = [model, model.origin].find((each) => each?.format === target.id)
+  return { ...state, model: { ...model, version: known?.version, variant: known?.variant } }
 }
 
 /** Optimizer state goes, or is attached to the parameters that it belongs to. */
@@ -45,7 +47,6 @@ export function changeOptimizerState(state: State): State {
 export function addParts(state: State): State {
   const { model, options } = state
   const added = options.parts ?? []
-  if (added.length === 0) return state
   const isReplaced = (part: Part): boolean => added.some(({ kind, name }) => kind === part.kind && name === part.name)
   const actions: ActionLog = []
   for (const { kind, name } of added) noter(actions, 'part', name ?? kind)('set', 'none', { requested: true })
@@ -88,7 +89,6 @@ export function select(state: State): State {
 export function rename(state: State): State {
   const { rename: rules = [], renameMap = new Map<string, string>() } = state.options
   checkMap(renameMap, state)
-  if (rules.length === 0 && renameMap.size === 0) return state
   const changes = rules.map(parseRename)
   const newName = (name: string): string => renameMap.get(name) ?? changes.reduce((old, change) => change(old), name)
   const items = state.items.map((item): Item => {
@@ -104,7 +104,6 @@ export function rename(state: State): State {
 
 /** Every name in the map must be there: one that is not is most likely a typo, and would go unnoticed. */
 function checkMap(map: ReadonlyMap<string, string>, { model, source }: State): void {
-  if (map.size === 0) return
   const names = new Set(model.tensors.map(({ name }) => name))
   for (const [name, to] of map) {
     if (names.has(name)) continue

@@ -12,11 +12,8 @@ const architectureKey = 'general.architecture'
 
 export async function translate(state: State): Promise<State> {
   const { model, target, options } = state
-  const from = formatById(model.format)?.capabilities.conventions
-  const to = target.capabilities.conventions
-  if (options.asIs || from === undefined || to === undefined || from === to) return state
   const hasWordsOfGgml = model.metadata.has(architectureKey)
-  if (to === 'ggml') return hasWordsOfGgml ? state : toGguf(state)
+  if (target.capabilities.conventions === 'ggml') return hasWordsOfGgml ? state : toGguf(state)
   // A directory is a file for each thing that the hub's libraries look for; a single file has no place for them.
   const isWanted = options.folder && hasWordsOfGgml && !findFile(model.parts, 'config.json')
   return isWanted ? toHub(state) : state

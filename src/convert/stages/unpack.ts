@@ -8,15 +8,17 @@ import { bytesPayload, type Model, type Part } from '../../model/index.js'
 import { describePacking, membersOf, packingOf, settingsKeys, unpackModel } from '../../packed/index.js'
 import { selector } from '../../transforms/select.js'
 import { type ActionLog, noter } from '../actions.js'
-import type { ConvertOptions } from '../options.js'
+import type { ConvertOptions, QuantizeSettings } from '../options.js'
 import { type State, withActions } from './state.js'
 
 const configFile = 'config.json'
 
-/** The options for a model that may be packed. */
-export async function withPackedSettings(model: Model, options: ConvertOptions): Promise<ConvertOptions> {
+/** The options for quantizing a model that may be packed. */
+export async function withPackedSettings(
+  model: Model,
+  options: ConvertOptions & { readonly quantize: QuantizeSettings },
+): Promise<ConvertOptions> {
   const { quantize, signal } = options
-  if (!quantize) return options
   const { weights } = await packingOf(model, signal)
   if (weights.length === 0) return options
   if (quantize.requantize) return { ...options, unpack: true }
@@ -31,7 +33,6 @@ export async function withPackedSettings(model: Model, options: ConvertOptions):
 export async function unpack(state: State): Promise<State> {
   const { model, options } = state
   const { dequantize, unpack: isWhole, only, exclude, signal } = options
-  if (!dequantize && !isWhole) return state
   const isMeant = isWhole ? () => true : selector(dequantize)
   const { weights } = await packingOf(model, signal)
   const wanted = weights.filter(({ name }) => isMeant(name))

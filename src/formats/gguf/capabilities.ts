@@ -14,11 +14,11 @@ import {
   type Tensor,
   type WriteCapabilities,
 } from '../../model/index.js'
-import { isImatrix } from './check-imatrix.js'
 import {
   alignmentKey,
   alignmentOf,
   architectureKey,
+  isImatrix,
   maxAlignment,
   maxDims,
   maxKeyBytes,

@@ -2,17 +2,11 @@
 // them in pairs and as f32; its quantizer also wants the keys, and numbers that are finite.
 import type { CheckContext, Model, ReadContext, Tensor } from '../../model/index.js'
 import { codes } from './codes.js'
+import { sumsSuffix } from './structs.js'
 
-const sumsSuffix = '.in_sum2'
 const countsSuffix = '.counts'
 const matrixKeys = ['imatrix.datasets', 'imatrix.chunk_count', 'imatrix.chunk_size']
 const window = 1 << 20
-
-/** Whether the file says so, or holds sums of activations. */
-export function isImatrix({ metadata, tensors }: Pick<Model, 'metadata' | 'tensors'>): boolean {
-  const type = metadata.get('general.type')
-  return type?.type === 'str' ? type.value === 'imatrix' : tensors.some(({ name }) => name.endsWith(sumsSuffix))
-}
 
 export function checkMatrixIndex({ metadata, tensors }: Model, { report }: ReadContext): void {
   const missing = matrixKeys.filter((key) => !metadata.has(key))

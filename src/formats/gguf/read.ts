@@ -4,7 +4,7 @@
 import { alignUp, type ByteSource, Cursor, decodeLossy, WindowReader } from '../../bytes/index.js'
 import { type Model, type Opened, type ReadContext, stowageKey } from '../../model/index.js'
 import { check } from './check.js'
-import { checkMatrixIndex, checkMatrixValues, isImatrix } from './check-imatrix.js'
+import { checkMatrixIndex, checkMatrixValues } from './check-imatrix.js'
 import { codes } from './codes.js'
 import { readMetadata } from './metadata.js'
 import { IndexParser } from './parse-index.js'
@@ -15,6 +15,7 @@ import {
   counts,
   type Encoding,
   type GgufFile,
+  isImatrix,
   magic,
   preamble,
   quantizationVersionKey,

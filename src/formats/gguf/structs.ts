@@ -44,6 +44,15 @@ export const maxDims = 4
 /** llama.cpp has room for 64, the last of which is a zero; it refuses files with longer names. */
 export const maxNameBytes = 63
 
+/** How the names of an importance matrix's sums end. */
+export const sumsSuffix = '.in_sum2'
+
+/** Whether the file holds an importance matrix: it says so, or there are sums of activations. */
+export function isImatrix({ metadata, tensors }: Pick<Model, 'metadata' | 'tensors'>): boolean {
+  const type = metadata.get('general.type')
+  return type?.type === 'str' ? type.value === 'imatrix' : tensors.some(({ name }) => name.endsWith(sumsSuffix))
+}
+
 // The data of a GGUF file begins at the first multiple of the alignment after the index, so room for a longer index must be inside it: an
 // entry of zeros, under a key that other programs ignore. In the model it is a part, not metadata.
 

@@ -4,7 +4,7 @@ import { viewOf } from '../../bytes/views.js'
 import type { DType } from '../../dtypes/index.js'
 import { failWith, usageCodes, writeCodes } from '../../errors/index.js'
 import type { Payload, Tensor } from '../../model/index.js'
-import { tensorRecipe } from '../../model/recipe-of.js'
+import { tensorRecipe } from '../../model/model.js'
 import { decodedPayload } from '../decode.js'
 import { fileOf, mapElements } from '../map-elements.js'
 

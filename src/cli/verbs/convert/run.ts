@@ -22,7 +22,7 @@ import { formatSize, plural } from '../../console/format-values.js'
 import type { Context } from '../../context.js'
 import { longName } from '../../flags/flag.js'
 import { quantizeFlags, quantizeSettings } from '../../flags/quantize.js'
-import { damageAllowed, damageJson } from '../../input/damage.js'
+import { allowedDamage, damageJson } from '../../input/damage.js'
 import { importanceFrom } from '../../input/importance.js'
 import { nameMapFrom } from '../../input/name-map.js'
 import { checkStdin, forEachModel, formatNamed, type Opened, openModels } from '../../input/run-inputs.js'
@@ -30,8 +30,7 @@ import { settingsFrom } from '../../input/settings.js'
 import { readSideFile } from '../../input/side-file.js'
 import { readSigningKey } from '../../input/signature-file.js'
 import { maxLoss, reportWritten, showPlan, writeConversion } from '../../output/conversion.js'
-import { checkStdout, markOutputErrors, stemOf } from '../../output/output.js'
-import { isDirectory, type Place, placeFor } from '../../output/place.js'
+import { checkStdout, isDirectory, markOutputErrors, type Place, placeFor, stemOf } from '../../output/output.js'
 import { checkReceiptPlace, writeReceipt } from '../../output/receipt.js'
 import { type Status, UsageError } from '../../status.js'
 import { convertByQueue } from './by-queue.js'
@@ -93,7 +92,7 @@ async function planOptions(context: Context, options: ConvertOptions, place: Pla
   const { asIs, keepBytes, keepOrientation, stow, dedup, files, without } = options
   return {
     ...{ only, exclude, rename, cast, dequantize, unset, shardSize, align, deterministic },
-    set: settingsFrom(options.set),
+    set: options.set && settingsFrom(options.set),
     preTokenizer: options.pre,
     ...{ asIs, keepBytes, keepOrientation, stow, dedup, files, without },
     ...(options.renameMap !== undefined &&
@@ -128,7 +127,7 @@ async function joinModels(
   }
   if (others.length === 0) return { model: main, actions: [] }
   const { prefer, only, exclude, without, stow, unset = [] } = options
-  const settled = [...unset, ...(settingsFrom(options.set) ?? []).map(([key]) => key)]
+  const settled = [...unset, ...(options.set ? settingsFrom(options.set) : []).map(([key]) => key)]
   const models = [main, ...others.map((other) => other.model)] as const
   return mergeModels(models, { prefer, only, exclude, without, stow, settled, signal: context.signal })
 }
@@ -167,7 +166,7 @@ async function carryOut(
   if (receipt !== undefined) await checkReceiptPlace(receipt, inputs, directory)
   const signingKey = receipt === undefined ? undefined : await readSigningKey(options)
   const started = performance.now()
-  const { damage, onDamage } = damageAllowed(context, allowDamage)
+  const { damage, onDamage } = allowDamage ? allowedDamage(context) : {}
   const run = { allowLoss: maxLoss(allowLoss), onDamage, pool: context.pool }
   const files = await writeConversion(context, conversion, { pathOf, inputs, overwrite, resume }, run)
   const seconds = (performance.now() - started) / 1000

@@ -21,7 +21,7 @@ import {
 import { escapeName } from '../../console/escape.js'
 import { plural } from '../../console/format-values.js'
 import type { Context } from '../../context.js'
-import { damageAllowed } from '../../input/damage.js'
+import { allowedDamage } from '../../input/damage.js'
 import { forEachInput, openOptions } from '../../input/run-inputs.js'
 import { settingsFrom } from '../../input/settings.js'
 import { identityOf } from '../../output/identity.js'
@@ -41,7 +41,7 @@ export default async function edit(context: Context, inputs: readonly string[], 
   const [input] = inputs as readonly [string]
   const { console, signal } = context
   const { unset, renameTensor: rename, output, dryRun = false } = options
-  const set = settingsFrom(options.set)
+  const set = options.set && settingsFrom(options.set)
   const hasRecovered = await recover(context, input)
   if (!set && !unset && !rename) {
     if (hasRecovered) return 0
@@ -150,7 +150,7 @@ async function carryOut(
       planned.conversion,
       (name) =>
         openGuarded(pathOf(name), [source], { signal, identity, resume, ...(output !== undefined && { overwrite }) }),
-      { signal, onProgress: console.progress.update, onDamage: damageAllowed(context, allowDamage).onDamage },
+      { signal, onProgress: console.progress.update, ...(allowDamage && allowedDamage(context)) },
     )
   const written = await (output === undefined ? write() : writingTo(context, paths, write))
   const { name, transfer } = written[0]!

@@ -20,7 +20,7 @@ import {
 } from '../../../kit-node.js'
 import type { Context } from '../../context.js'
 import { quantizeSettings } from '../../flags/quantize.js'
-import { damageAllowed, damageJson } from '../../input/damage.js'
+import { allowedDamage, damageJson } from '../../input/damage.js'
 import { importanceFrom } from '../../input/importance.js'
 import { nameMapFrom } from '../../input/name-map.js'
 import { forEachModel, formatNamed, type Opened, openModels } from '../../input/run-inputs.js'
@@ -52,7 +52,7 @@ export default async function quantize(
   return forEachModel(context, inputs, async (model, input, source) => {
     const matrix = await importanceFrom(context, options.imatrix)
     const { method = defaultMethod(target), methods, only, exclude, unset, files, without, overwrite, resume } = options
-    const set = settingsFrom(options.set)
+    const set = options.set && settingsFrom(options.set)
     const planned = await planQuantization(model, target, {
       ...quantizeSettings(method, options, console.progress.update, matrix),
       ...(methods !== undefined && { methods: await nameMapFrom('--methods', methods) }),
@@ -66,7 +66,7 @@ export default async function quantize(
     if (summary.quantized === 0)
       failWith(writeCodes['nothing-to-quantize'], { file: input, message: describeNothing(summary) })
     if (options.saveMethods !== undefined) await saveMethods(options.saveMethods, choices, [source])
-    const { damage, onDamage } = damageAllowed(context, options.allowDamage)
+    const { damage, onDamage } = options.allowDamage ? allowedDamage(context) : {}
     const { reference } = options
     const original = await openReference(context, reference, planned)
     const written = plan.files.map((file) => ({ ...file, name: pathOf(file.name) }))
