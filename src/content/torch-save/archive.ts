@@ -3,17 +3,24 @@
 // stored as they are and start on multiples of 64; a deflated archive is legal too. TorchScript adds code/ and constants.pkl.
 import { type ByteSource, decodeLossy } from '../../bytes/index.js'
 import { collectingReport, type Finding } from '../../errors/index.js'
-import type { Metadata, Model, Opened, Part, Payload, ReadContext, Tensor } from '../../model/index.js'
+import type { Metadata, Model, Opened, Part, ReadContext, Tensor } from '../../model/index.js'
 import { checkMember, memberPayload } from '../../payloads/zip-payload.js'
 import { type Pickle, type PickleHooks, readPickle } from '../../wire/pickle/pickle.js'
-import { readMemberHead, readZip, type ZipMember } from '../../wire/zip/zip.js'
+import { readMemberHead, readZip, type ZipArchive, type ZipMember } from '../../wire/zip/zip.js'
 import { checkArchive } from './check.js'
 import { codes } from './codes.js'
 import { checkGlobals } from './globals.js'
 import { isLoadable } from './loadable.js'
 import { metadataRecord, readMetadataRecord } from './metadata-record.js'
 import { ViewBuilder } from './objects/rebuild.js'
-import { readStorageIds, type Storage, StorageIdReader, type StorageIds } from './objects/storages.js'
+import {
+  readStorageIds,
+  type Storage,
+  type StorageId,
+  StorageIdReader,
+  type StorageIds,
+  type Storages,
+} from './objects/storages.js'
 import { walk } from './objects/walk.js'
 import { rememberTree, type TreeContent } from './tree.js'
 
@@ -44,16 +51,16 @@ export async function readArchive(
   const alignment = context.isSparing && !extents && !onLost ? storageAlignment : undefined
   const zip = await readZip(source, { report, extents, signal, maxDirectory: limits.indexBytes, onLost, alignment })
   const { members } = zip
-  const archive = new Archive(zip.source, members, context)
+  const archive = new Archive(zip, context)
   archive.record()
   const isTorchScript = archive.has('constants.pkl')
   if (isTorchScript) archive.noteScript()
   const { path } = archive.pickle
   const { pickle, ids } = await readViews(archive, context, isTorchScript)
   const found = archive.findStorages(ids)
-  if (context.onLost) await archive.dropDamaged()
+  if (context.onLost) await archive.dropDamaged(found)
   const isBigEndian = (await archive.word('byteorder', ['little', 'big'])) === 'big'
-  const storages = { ids, found, isBigEndian }
+  const storages = archive.storages(ids, found, isBigEndian)
   const options = { file: source.name, root, path, size: archive.pickle.size }
   const { tensors, metadata, storageKeys } = walk(pickle.value, storages, context, options)
   for (const [key, value] of await archive.ownMetadata()) if (!metadata.has(key)) metadata.set(key, value)
@@ -73,9 +80,9 @@ export async function readArchive(
       tensors,
       metadata,
       root: archive.root,
-      isCopied: archive.isPlain(isBigEndian) && isLoadable(pickle),
+      isCopied: archive.isPlain(found, isBigEndian) && isLoadable(pickle),
       crc32Of: (key) => archive.crc32Of(key),
-      read: () => readTree(source, members, context),
+      read: () => readTree({ ...zip, source }, context),
     })
   return { model, check: (checking) => checkArchive({ source, members, tensorsIn }, checking) }
 }
@@ -98,72 +105,82 @@ async function readViews(
 }
 
 /** The same again, as data to write: what was reported is not reported twice. */
-async function readTree(source: ByteSource, members: readonly ZipMember[], context: ReadContext): Promise<TreeContent> {
-  const report = collectingReport(source.name, [])
+async function readTree(zip: ZipArchive, context: ReadContext): Promise<TreeContent> {
+  const report = collectingReport(zip.source.name, [])
   const silent: ReadContext = { ...context, report, extents: undefined, onLost: undefined }
-  const archive = new Archive(source, members, silent)
+  const archive = new Archive(zip, silent)
   const { pickle } = await archive.readPickle()
   const ids = readStorageIds(pickle.references, archive.pickle.path, silent, { lengths: [5] })
   const isBigEndian = (await archive.word('byteorder')) === 'big'
-  return { value: pickle.value, storages: { ids, found: archive.findStorages(ids), isBigEndian } }
+  return { value: pickle.value, storages: archive.storages(ids, archive.findStorages(ids), isBigEndian) }
 }
+
+/** The storages of references, in their order. */
+type Found = (ZipMember | undefined)[]
 
 class Archive {
   /** The member that describes everything. */
   readonly pickle: ZipMember
-  readonly #source: ByteSource
-  readonly #context: ReadContext
-  readonly #members: readonly ZipMember[]
   /** The name of the top folder. */
   readonly root: string
-  /** What is in the top folder: storages by their keys, the rest by name. */
-  readonly #storages = new Map<string, MemberStorage>()
-  readonly #records = new Map<string, ZipMember>()
+  readonly #source: ByteSource
+  readonly #members: readonly ZipMember[]
+  readonly #byName: ZipArchive['byName']
+  readonly #context: ReadContext
 
-  constructor(source: ByteSource, members: readonly ZipMember[], context: ReadContext) {
+  constructor({ source, members, byName }: ZipArchive, context: ReadContext) {
     this.#source = source
-    this.#context = context
     this.#members = members
+    this.#byName = byName
+    this.#context = context
     const { report } = context
-    const pickles = members.filter(({ name }) => /^[^/]+\/data\.pkl$/.test(name))
     this.pickle =
-      pickles[0] ??
+      members.find(
+        ({ name }) => name.endsWith('/data.pkl') && name.indexOf('/') === name.length - '/data.pkl'.length,
+      ) ??
       report.fail(codes.archive, {
         offset: members[0]?.entryOffset ?? 0,
         path: 'members',
         message: 'there is no data.pkl in a top folder',
       })
-    const folder = this.pickle.name.slice(0, -'data.pkl'.length)
-    const storages = `${folder}data/`
-    this.root = folder.slice(0, -1)
+    this.root = this.pickle.name.slice(0, -'/data.pkl'.length)
+    const folder = `${this.root}/`
     for (const member of members) {
       const { name } = member
-      if (name.startsWith(storages) && name.length > storages.length)
-        this.#storages.set(name.slice(storages.length), new MemberStorage(source, member))
-      else if (name.startsWith(folder)) this.#records.set(name.slice(folder.length), member)
-      else {
-        const message = `${JSON.stringify(name)} is not in the folder ${JSON.stringify(folder)}`
-        report.report(codes['archive-root'], { offset: member.entryOffset, path: member.path, message })
-      }
+      if (name.startsWith(folder)) continue
+      const { path, entryOffset: offset } = member
+      const message = `${JSON.stringify(name)} is not in the folder ${JSON.stringify(folder)}`
+      report.report(codes['archive-root'], { offset, path, message })
     }
   }
 
+  /** By its name inside the top folder. */
+  #member(name: string): ZipMember | undefined {
+    return this.#byName.get(`${this.root}/${name}`)
+  }
+
+  #isStorage({ name }: ZipMember): boolean {
+    const start = this.root.length + 1
+    return name.startsWith('data/', start) && name.startsWith(this.root) && name.length > start + 'data/'.length
+  }
+
   /** Whether PyTorch loads the archive as it is, by mapping it into memory. */
-  isPlain(isBigEndian: boolean): boolean {
+  isPlain(found: Found, isBigEndian: boolean): boolean {
     if (isBigEndian || this.pickle.isDeflated) return false
-    for (const { member } of this.#storages.values()) {
+    for (const member of found) {
+      if (!member) continue
       if (member.isDeflated || (member.size > 0 && member.dataOffset % minAlignment > 0)) return false
     }
     return true
   }
 
   crc32Of(key: string): number | undefined {
-    return this.#storages.get(key)?.member.crc32 || undefined
+    return this.#member(`data/${key}`)?.crc32 || undefined
   }
 
   /** What other containers said about the model and a checkpoint has no place for. */
   async ownMetadata(): Promise<Metadata> {
-    const member = this.#records.get(metadataRecord)
+    const member = this.#member(metadataRecord)
     if (!member || member.size > this.#context.limits.indexBytes) return new Map()
     const bytes = await readMemberHead(this.#source, member, member.size, this.#context.signal)
     const metadata = readMetadataRecord(bytes)
@@ -174,17 +191,19 @@ class Archive {
   }
 
   has(name: string): boolean {
-    return this.#records.has(name)
+    return this.#member(name) !== undefined
   }
 
   /** The byte map: storages are data, everything else is index. */
   record(): void {
     const { extents } = this.#context
     if (!extents) return
-    const add = ({ dataOffset: offset, storedSize: length, path }: ZipMember, kind: 'data' | 'field'): void =>
+    for (const member of this.#members) {
+      if (!member.name.startsWith(`${this.root}/`)) continue
+      const { dataOffset: offset, storedSize: length, path } = member
+      const kind = this.#isStorage(member) ? 'data' : 'field'
       extents.add({ file: this.#source.name, offset, length, path: `${path}.data`, kind })
-    for (const { member } of this.#storages.values()) add(member, 'data')
-    for (const member of this.#records.values()) add(member, 'field')
+    }
   }
 
   noteScript(): void {
@@ -218,7 +237,7 @@ class Archive {
 
   /** The text of a record that holds one word; undefined when there is none. */
   async word(name: string, allowed?: readonly string[]): Promise<string | undefined> {
-    const member = this.#records.get(name)
+    const member = this.#member(name)
     if (!member) return undefined
     const word = decodeLossy(await readMemberHead(this.#source, member, wordLength, this.#context.signal)).trim()
     if (allowed && !allowed.includes(word)) {
@@ -235,50 +254,63 @@ class Archive {
     const number = Number(/^\d+/.exec(word ?? '')?.[0])
     if (number >= versions.first && number <= versions.last) return word
     const message = word === undefined ? 'there is no record of that name' : `it is ${JSON.stringify(word)}`
-    const member = (name === undefined ? undefined : this.#records.get(name)) ?? this.pickle
+    const member = (name === undefined ? undefined : this.#member(name)) ?? this.pickle
     const details = { offset: member.dataOffset, path: name === undefined ? 'version' : member.path, message }
     this.#context.report.report(codes[this.#context.lenient ? 'version-taken' : 'version'], details)
     return word
   }
 
   /** The storages that are there in full. Those that are missing or of another size are reported once. */
-  findStorages(ids: StorageIds): Map<string, MemberStorage> {
+  findStorages(ids: StorageIds): Found {
     const { report } = this.#context
-    const storages = this.#storages
     const refused = new Set<string>()
-    for (const id of ids) {
-      if (!id) continue
+    const found = ids.map((id) => {
+      if (!id || refused.has(id.key)) return undefined
       const { key, byteLength, offset } = id
-      const storage = storages.get(key)
-      if (storage?.byteLength === byteLength) {
-        storage.isUsed = true
-        continue
-      }
-      if (refused.has(key)) continue
+      const member = this.#member(`data/${key}`)
+      if (member?.size === byteLength) return member
       refused.add(key)
-      storages.delete(key)
-      if (storage) {
-        const message = `${byteLength} bytes are announced, the record has ${storage.byteLength}`
-        const { dataOffset, path } = storage.member
-        report.report(codes['storage-size'], { offset: dataOffset, path, message })
+      if (member) {
+        const message = `${byteLength} bytes are announced, the record has ${member.size}`
+        report.report(codes['storage-size'], { offset: member.dataOffset, path: member.path, message })
       } else {
         const message = `there is no record for the storage ${JSON.stringify(key)}`
         report.report(codes['storage-missing'], { offset, path: this.pickle.path, message })
       }
+      return undefined
+    })
+    this.#noteUnused(found, refused)
+    // A storage that is described in two ways is none.
+    return refused.size === 0 ? found : found.map((member, i) => (refused.has(ids[i]?.key ?? '') ? undefined : member))
+  }
+
+  storages(ids: StorageIds, found: Found, isBigEndian: boolean): Storages {
+    let byteLength = 0
+    for (const member of this.#members) if (this.#isStorage(member)) byteLength += member.size
+    const find = ({ index }: StorageId): Storage | undefined => {
+      const member = found[index]
+      return (
+        member && {
+          byteLength: member.size,
+          part: (offset, length) => memberPayload(this.#source, member, offset, length),
+        }
+      )
     }
-    this.#dropUnused()
-    return storages
+    return { ids, byteLength, isBigEndian, find }
   }
 
   /** Removes the storages that do not match their checksum. A view may take its elements from anywhere in a storage. */
-  async dropDamaged(): Promise<void> {
-    for (const [key, { member }] of [...this.#storages]) {
+  async dropDamaged(found: Found): Promise<void> {
+    const damaged = new Set<ZipMember | undefined>()
+    for (const member of new Set(found)) {
+      if (!member) continue
       const findings: Finding[] = []
       const report = collectingReport(this.#source.name, findings)
       const context = { ...this.#context, report, extra: {}, checked() {} }
       await checkMember(this.#source, member, context)
-      if (findings.length > 0) this.#storages.delete(key)
+      if (findings.length > 0) damaged.add(member)
     }
+    for (const [i, member] of found.entries()) if (damaged.has(member)) found[i] = undefined
   }
 
   /** Which tensors have bytes in which member: those without a storage have theirs in the pickle. */
@@ -292,7 +324,7 @@ class Archive {
         names = new Map()
         for (const [i, { name }] of tensors.entries()) {
           const key = storageKeys[i]
-          const member = key === undefined ? this.pickle : this.#storages.get(key)?.member
+          const member = key === undefined ? this.pickle : this.#member(`data/${key}`)
           const known = names.get(member)
           if (known) known.push(name)
           else names.set(member, [name])
@@ -302,19 +334,15 @@ class Archive {
     }
   }
 
-  #dropUnused(): void {
-    let first: ZipMember | undefined
-    let others = -1
-    for (const [key, { member, isUsed }] of this.#storages) {
-      if (isUsed) continue
-      this.#storages.delete(key)
-      first ??= member
-      others++
-    }
+  #noteUnused(found: Found, refused: ReadonlySet<string>): void {
+    const used = new Set(found)
+    const isRefused = (member: ZipMember): boolean => refused.has(member.name.slice(this.root.length + '/data/'.length))
+    const unused = this.#members.filter((each) => this.#isStorage(each) && !used.has(each) && !isRefused(each))
+    const [first] = unused
     if (!first) return
     const { name, path, entryOffset: offset } = first
-    const more = others > 0 ? ` nor to ${others} others` : ''
-    const message = `no tensor refers to ${JSON.stringify(name.slice(this.root.length + 1))}${more}`
+    const others = unused.length > 1 ? ` nor to ${unused.length - 1} others` : ''
+    const message = `no tensor refers to ${JSON.stringify(name.slice(this.root.length + 1))}${others}`
     this.#context.report.report(codes['unused-record'], { offset, path, message })
   }
 
@@ -323,26 +351,5 @@ class Archive {
     const code = this.#members.filter(({ name }) => /^[^/]+\/(code\/|constants)/.test(name))
     const bytes = code.reduce((sum, { size }) => sum + size, 0)
     return { kind: 'torch.code', sharing: 'private', owner: 'torchscript', value: { files: code.length, bytes } }
-  }
-}
-
-/** A class with few fields, since a file can have a storage for each of a hundred thousand tensors. */
-class MemberStorage implements Storage {
-  /** Whether a tensor refers to it. */
-  isUsed = false
-  readonly member: ZipMember
-  readonly #source: ByteSource
-
-  constructor(source: ByteSource, member: ZipMember) {
-    this.#source = source
-    this.member = member
-  }
-
-  get byteLength(): number {
-    return this.member.size
-  }
-
-  part(offset: number, length: number): Payload {
-    return memberPayload(this.#source, this.member, offset, length)
   }
 }

@@ -66,7 +66,9 @@ async function parse(source: ByteSource, context: ReadContext): Promise<{ object
   const ids = readStorageIds(object.references, 'object', context, { lengths: [5, 6], hasModules: true })
   const keys = await readKeys(pickles, context)
   const found = await findStorages(source, pickles.offset, keys, ids, context)
-  return { object, storages: { ids, found, isBigEndian } }
+  let byteLength = 0
+  for (const storage of found.values()) byteLength += storage.byteLength
+  return { object, storages: { ids, byteLength, isBigEndian, find: ({ key }) => found.get(key) } }
 }
 
 const firstAttempt = 1 << 16

@@ -224,7 +224,8 @@ export class DescriptorReads {
   }
 }
 
+/** Whoever waits goes on after the call that brings the result: until that returns, Node holds the buffer, which would outlive its use. */
 const readElsewhere = (fd: number, target: Uint8Array, start: number, length: number, at: number): Promise<number> =>
   new Promise((resolve, reject) => {
-    read(fd, target, start, length, at, (error, count) => (error ? reject(error) : resolve(count)))
+    read(fd, target, start, length, at, (error, count) => setImmediate(() => (error ? reject(error) : resolve(count))))
   })

@@ -24,7 +24,8 @@ export interface Directory extends DirectoryPlace {
   readonly entries: number
   /** Without the places of their data. */
   readonly members: readonly ZipMember[]
-  /** Whether two of them have the same name, which was reported. */
+  /** By name; undefined for those that were reported. Of members with the same name, which were reported too, it is the last. */
+  readonly byName: Map<string, ZipMember | undefined>
   readonly hasRepeats: boolean
   /** The directory as it stands in the file. */
   readonly bytes: Uint8Array
@@ -47,16 +48,17 @@ export async function readDirectory(source: ByteSource, context: ZipContext): Pr
     const message = `${place.entries} members are announced, ${reader.count} are listed`
     report.report(codes.count, { offset: place.offset, path: 'end.entries', message })
   }
-  return { ...place, members, hasRepeats: reader.hasRepeats, bytes }
+  const { byName, hasRepeats } = reader
+  return { ...place, members, byName, hasRepeats, bytes }
 }
 
 class DirectoryReader {
   count = 0
   hasRepeats = false
+  readonly byName = new Map<string, ZipMember | undefined>()
   readonly #cursor: Cursor
   readonly #place: DirectoryPlace
   readonly #context: ZipContext
-  readonly #names = new Set<string>()
 
   constructor(bytes: Uint8Array, place: DirectoryPlace, context: ZipContext) {
     this.#cursor = new Cursor(bytes, context.report, { base: place.offset, extents: context.extents })
@@ -104,6 +106,7 @@ class DirectoryReader {
     const name = decodeMemberName(cursor.bytes, nameAt, nameLength, isUtf8)
     if (!this.#checkName(name, at)) return undefined
     const refuse = (code: Code, message: string): undefined => {
+      this.byName.set(name, undefined)
       report.report(code, { offset: at, path: memberPath(name), message })
     }
     if (isEncrypted(flags)) return refuse(codes.encrypted, 'the member is encrypted')
@@ -125,7 +128,7 @@ class DirectoryReader {
         codes['past-end'],
         `its header would be at ${headerOffset}, the directory is at ${this.#place.offset}`,
       )
-    return new ZipMember({
+    const member = new ZipMember({
       name,
       nameLength,
       isDeflated,
@@ -136,6 +139,8 @@ class DirectoryReader {
       headerOffset,
       entryOffset: at,
     })
+    this.byName.set(name, member)
+    return member
   }
 
   /** Goes over an entry for the byte map. */
@@ -159,8 +164,7 @@ class DirectoryReader {
       return false
     }
     if (leadsElsewhere(name)) report(codes['name-path'], `${JSON.stringify(name)} leads out of the archive`)
-    const { size } = this.#names
-    if (this.#names.add(name).size === size) {
+    if (this.byName.has(name)) {
       this.hasRepeats = true
       report(codes['duplicate-name'], `${JSON.stringify(name)} was there before`)
     }

@@ -53,11 +53,15 @@ export async function readLocals(source: ByteSource, directory: Directory, conte
   const all = directory.members.toSorted((a, b) => a.headerOffset - b.headerOffset)
   const passedOver = new Set(context.alignment === undefined ? [] : inferPlaces(all, limit, context.alignment))
   const members: ZipMember[] = []
+  const drop = (member: ZipMember): void => {
+    const { byName } = directory
+    if (byName.get(member.name) === member) byName.set(member.name, undefined)
+  }
   const add = (member: ZipMember, window?: Window): void => {
     const previous = members.at(-1)
     if (previous && endOf(previous) > member.headerOffset) {
       refuseOverlap(previous, member, context)
-      members.pop()
+      drop(members.pop()!)
     } else if (window) checkBetween(previous, member.headerOffset, window, context)
     members.push(member)
   }
@@ -80,6 +84,7 @@ export async function readLocals(source: ByteSource, directory: Directory, conte
       for (const member of batch[i]!.members) {
         addPassedOver(member.headerOffset)
         if (readLocal(window, member, directory, context)) add(member, window)
+        else drop(member)
       }
     }
   }

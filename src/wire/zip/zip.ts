@@ -17,6 +17,8 @@ export type { ZipMember } from './member.js'
 export interface ZipArchive {
   /** In the order of the directory; those that were reported as unreadable are not among them. */
   readonly members: readonly ZipMember[]
+  /** The same by name. Where two have the same name, it is the last. */
+  readonly byName: ReadonlyMap<string, ZipMember | undefined>
   /** Whether two members have the same name, which was reported. */
   readonly hasRepeats: boolean
   readonly comment: Uint8Array
@@ -31,14 +33,11 @@ export async function readZip(source: ByteSource, context: ZipContext): Promise<
     directory = await readDirectory(source, context)
   } catch (error) {
     if (!context.onLost || !(error instanceof TareError) || context.signal?.aborted) throw error
-    return {
-      members: await scanMembers(source, context),
-      hasRepeats: false,
-      comment: new Uint8Array(),
-      source,
-    }
+    const members = await scanMembers(source, context)
+    const byName = new Map(members.map((member) => [member.name, member]))
+    return { members, byName, hasRepeats: false, comment: new Uint8Array(), source }
   }
   const { members, passedOver } = await readLocals(source, directory, context)
-  const { hasRepeats, comment } = directory
-  return { members, hasRepeats, comment, source: passedOver ? confirmingSource(source, passedOver) : source }
+  const { byName, hasRepeats, comment } = directory
+  return { members, byName, hasRepeats, comment, source: passedOver ? confirmingSource(source, passedOver) : source }
 }

@@ -105,9 +105,7 @@ export function rebuild(value: PickleValue, ids: StorageIds, depth = 0): Rebuilt
 
 /** A call of `_rebuild_tensor_v2` that was turned into its view while the pickle was read. */
 class BuiltView extends PickleObject implements TensorView {
-  readonly kind = 'view'
   readonly storage: StorageId
-  readonly dtype: DType
   readonly first: number
   readonly shape: readonly number[]
   readonly strides: readonly number[]
@@ -121,10 +119,17 @@ class BuiltView extends PickleObject implements TensorView {
   ) {
     super(callee, null, offset)
     this.storage = view.storage
-    this.dtype = view.dtype
     this.first = view.first
     this.shape = shape
     this.strides = strides
+  }
+
+  get kind(): 'view' {
+    return 'view'
+  }
+
+  get dtype(): DType {
+    return this.storage.dtype!
   }
 
   get signs(): SignFlags {
@@ -293,13 +298,8 @@ const maxDimensions = 64
 export function sizes(value: PickleValue | undefined): number[] | undefined {
   const list = value instanceof PickleObject && value.className === 'torch.Size' ? firstArgument(value) : value
   if (!(list instanceof PickleList) || list.items.length > maxDimensions) return undefined
-  const result: number[] = []
-  for (const item of list.items) {
-    const size = typeof item === 'bigint' ? toSafe(item) : undefined
-    if (size === undefined) return undefined
-    result.push(size)
-  }
-  return result
+  const result = list.items.map((item) => (typeof item === 'bigint' ? toSafe(item) : undefined) ?? -1)
+  return result.includes(-1) ? undefined : result
 }
 
 export function firstArgument(object: PickleObject): PickleValue | undefined {

@@ -8,6 +8,8 @@ import { codes } from '../codes.js'
 import { packedStorages, storageTypes, untypedStorages } from './types.js'
 
 export interface StorageId {
+  /** Its position among the references of the pickle. */
+  readonly index: number
   readonly key: string
   /** The name of its class: `FloatStorage`. Undefined for untyped storages. */
   readonly storage: string | undefined
@@ -32,8 +34,11 @@ export interface Storage {
 /** Everything that tensors need to know about the storages of a file. */
 export interface Storages {
   readonly ids: StorageIds
-  readonly found: ReadonlyMap<string, Storage>
+  /** How many bytes they have together. */
+  readonly byteLength: number
   readonly isBigEndian: boolean
+  /** Undefined for those that are not there in full. */
+  find(id: StorageId): Storage | undefined
 }
 
 /** How persistent ids look in a format. */
@@ -69,7 +74,8 @@ export class StorageIdReader {
   add(id: PickleValue, offset: number): void {
     const wrong = (code: IdProblem, message: string): undefined => void this.#problems.push({ code, offset, message })
     const isLeftOut = this.#form.hasModules && isModule(id)
-    this.ids.push(isLeftOut ? undefined : readStorageId(id, offset, this.#form, wrong))
+    const index = this.ids.length
+    this.ids.push(isLeftOut ? undefined : readStorageId(id, index, offset, this.#form, wrong))
   }
 
   finish(path: string, { report }: ReadContext): StorageIds {
@@ -86,6 +92,7 @@ function isModule(id: PickleValue): boolean {
 
 function readStorageId(
   id: PickleValue,
+  index: number,
   offset: number,
   { lengths }: IdForm,
   wrong: (code: IdProblem, message: string) => undefined,
@@ -110,7 +117,7 @@ function readStorageId(
   const start = readView(view)
   if (start === undefined) return wrong('persistent-id', 'the sixth part of the id is not a view')
   const storage = isUntyped ? undefined : type.name
-  return { key, storage, dtype, elementSize, byteLength, start, offset }
+  return { index, key, storage, dtype, elementSize, byteLength, start, offset }
 }
 
 /** (key of the view, first element, count); absent or None nearly always. */

@@ -52,7 +52,7 @@ export function makeTensor(
     remarks.add('meta', name, offset)
     return { name, dtype, shape, order: 'row', role, data: null }
   }
-  const storage = storages.found.get(rebuilt.storage.key)
+  const storage = storages.find(rebuilt.storage)
   if (!storage) {
     const reason = `its storage ${JSON.stringify(rebuilt.storage.key)} is not there in full, or damaged`
     context.onLost?.({ subject: 'tensor', name, length: count * dtype.group.bytes, reason })

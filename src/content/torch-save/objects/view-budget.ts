@@ -18,11 +18,10 @@ export class ViewBudget {
   readonly #stored: number
   #promised = 0
 
-  constructor(storages: Iterable<Storage>, { limits, lenient }: ReadContext) {
+  /** `stored` is how many bytes all storages have. */
+  constructor(stored: number, { limits, lenient }: ReadContext) {
     this.#factor = limits.expansion
     this.#isLenient = lenient
-    let stored = 0
-    for (const { byteLength } of storages) stored += byteLength
     this.#stored = stored
   }
 

@@ -74,7 +74,7 @@ class Walker {
     this.#storages = storages
     this.#context = context
     this.#options = options
-    const budget = new ViewBudget(storages.found.values(), context)
+    const budget = new ViewBudget(storages.byteLength, context)
     this.#making = { storages, budget, remarks: this.#remarks, context }
     this.#left = options.size * allowance.perByte + allowance.more
     if (options.root !== undefined) this.#path.push(options.root)

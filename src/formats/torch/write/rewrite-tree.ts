@@ -179,11 +179,11 @@ class Rewriter {
 
   /** Notes that a storage cannot stay as it is. */
   #check({ storage }: TensorView, path: readonly string[]): void {
-    const { isBigEndian, found } = this.#content.storages
+    const { isBigEndian } = this.#content.storages
     const old = this.#old.get(this.#name(path))
     const now = this.#now.get(this.#name(path))
     const stays = old && now && isUnchanged(old, now) && !isBigEndian && storage.start === 0
-    if (!stays || !found.has(storage.key)) this.#changed.add(storage.key)
+    if (!stays || !this.#content.storages.find(storage)) this.#changed.add(storage.key)
   }
 
   /** What stands for the tensor in the file, on storages of the new one. */
@@ -370,10 +370,10 @@ class Rewriter {
   }
 
   #storage({ index }: PickleReference): PickleReference {
-    const { ids, found } = this.#content.storages
-    const id = ids[index] ?? refuse()
+    const { storages } = this.#content
+    const id = storages.ids[index] ?? refuse()
     const number = this.#storages.keep(id.key, () => ({
-      payload: found.get(id.key)!.part(0, id.byteLength),
+      payload: storages.find(id)!.part(0, id.byteLength),
       crc32: this.#tree.crc32Of?.(id.key),
     }))
     return reference(number, storageClass(id.storage), id.byteLength / id.elementSize)
