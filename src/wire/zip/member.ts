@@ -14,8 +14,8 @@ export class ZipMember {
   readonly headerOffset: number
   /** Where its entry in the directory starts. */
   readonly entryOffset: number
-  /** Where its data start in the file; -1 until its local header was read. */
-  dataOffset = -1
+  /** Where its data start in the file; NaN until its local header was read. */
+  dataOffset = Number.NaN
 
   constructor(entry: Omit<ZipMember, 'dataOffset' | 'path'>) {
     this.name = entry.name
