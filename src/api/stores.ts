@@ -1,7 +1,7 @@
 // Models in buckets and repositories: a file of them, or a folder that holds one model.
 import type { ByteSource, OpenHint } from '../bytes/index.js'
 import { templateFolder } from '../content/companions.js'
-import { type Finding, failWith, ioCodes, TareError } from '../errors/index.js'
+import { type Finding, failWith, ioCodes } from '../errors/index.js'
 import { formats } from '../formats/index.js'
 import { mainFileIn } from '../formats/main-file.js'
 import { withSurroundings } from '../remote/beside.js'
@@ -9,7 +9,7 @@ import { addressBeside, type HttpOptions, HttpSource } from '../remote/http-sour
 import { defaultHub, nameOfHubFile, parseHubAddress } from '../remote/hub/address.js'
 import { findRepository, type Repository } from '../remote/hub/repository.js'
 import { isFolderAddress, listFolder } from '../remote/listing.js'
-import { nameOf, StatusError } from '../remote/request.js'
+import { isNotFound, nameOf } from '../remote/request.js'
 import { isS3Address, parseS3Address } from '../remote/s3/address.js'
 import { S3Client } from '../remote/s3/client.js'
 import { listObjects } from '../remote/s3/list.js'
@@ -60,8 +60,7 @@ export async function openFromBucket(
   try {
     return await openObject(client, key, options, { hint })
   } catch (error) {
-    const isMissing = error instanceof TareError && error.cause instanceof StatusError && error.cause.status === 404
-    if (!isMissing) throw error
+    if (!isNotFound(error)) throw error
     const { objects } = await listObjects(client, `${key}/`, options).catch(() => ({ objects: [] }))
     if (objects.length === 0) throw error
     return openPrefix(client, `${key}/`, options)

@@ -1,6 +1,7 @@
 // A folder on a web server, as its listing shows it: a page with links, as Apache, nginx, Caddy and Python make them, or the list in JSON that
 // nginx and Caddy can make. Only links to what lies right in the folder count.
 import { type ByteSource, decodeLossy, isPlainFileName } from '../bytes/index.js'
+import { decodePercent } from './decode-percent.js'
 import { type HttpOptions, HttpSource } from './http-source.js'
 
 export interface Listing {
@@ -45,7 +46,7 @@ function parsePage(page: string, address: string): Listing {
     // Links that sort the list have a query.
     if (url?.search !== '' || url.origin !== home.origin || !url.pathname.startsWith(home.pathname)) continue
     const rest = url.pathname.slice(home.pathname.length)
-    const name = decode(rest.replace(/\/$/, ''))
+    const name = decodePercent(rest.replace(/\/$/, ''))
     if (isPlainFileName(name)) (rest.endsWith('/') ? found.folders : found.files).add(name)
   }
   return { files: [...found.files], folders: [...found.folders] }
@@ -64,12 +65,4 @@ function parseList(text: string): Listing | undefined {
   const names = (entries: typeof list): string[] =>
     entries.map((each) => String(each!.name).replace(/\/$/, '')).filter(isPlainFileName)
   return { files: names(list.filter((each) => !isFolder(each))), folders: names(list.filter(isFolder)) }
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }

@@ -1,7 +1,7 @@
 // One ranged GET: redirects are followed manually so that headers of the caller never reach another origin, transient failures are retried,
 // and every response is compared with the request.
 import { decodeUtf8, encodeUtf8 } from '../bytes/index.js'
-import { failWith } from '../errors/index.js'
+import { failWith, TareError } from '../errors/index.js'
 import { remoteCodes } from './codes.js'
 import { shownAddress } from './shown-address.js'
 
@@ -189,6 +189,10 @@ function waitingTime(text: string): number | undefined {
 }
 
 /** An error status; some are transient. */
+/** Whether a server said that there is nothing at an address. */
+export const isNotFound = (error: unknown): boolean =>
+  error instanceof TareError && error.cause instanceof StatusError && error.cause.status === 404
+
 export class StatusError extends Error {
   readonly status: number
   readonly retryAfter: number | undefined

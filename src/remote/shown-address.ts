@@ -1,4 +1,6 @@
 // How addresses are shown. Names, passwords and signatures in them are as good as a key until they expire.
+import { decodePercent } from './decode-percent.js'
+
 const secretParameter =
   /([?&](?:x-(?:amz|goog)-(?:signature|credential|security-token)|signature|sig|policy|key-pair-id|[a-z_]*token)=)([^&#]*)/gi
 
@@ -24,13 +26,5 @@ function secretsIn(address: string): string[] {
   const [, login = ''] = /^\w+:\/\/([^/?#]*)@/.exec(address) ?? []
   const password = login.slice(login.indexOf(':') + 1)
   const found = [password, ...[...address.matchAll(secretParameter)].map((match) => match[2]!)]
-  return [...found, ...found.map(decoded)].filter((text) => text.length >= minSecret)
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
+  return [...found, ...found.map(decodePercent)].filter((text) => text.length >= minSecret)
 }

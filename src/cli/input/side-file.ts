@@ -1,31 +1,44 @@
-// Files that flags name beside the input: texts, vocabularies, receipts, digests. Without one of them the run cannot be done.
+// Files that flags name beside the input, here or at an address: texts, vocabularies, receipts, digests. Without one of them the run cannot be done.
 import { constants } from 'node:buffer'
 import { readFile, stat } from 'node:fs/promises'
 import { buffer } from 'node:stream/consumers'
-import { openInput } from '../../kit-node.js'
+import { isRemote, openInput, type RemoteOptions } from '../../kit-node.js'
 import { UsageError } from '../status.js'
 
 /** `-` is standard input. By default the limit is what a string can hold. */
-export async function readSideFile(file: string, maxBytes = constants.MAX_STRING_LENGTH): Promise<Buffer> {
+export async function readSideFile(
+  file: string,
+  maxBytes = constants.MAX_STRING_LENGTH,
+  remote?: RemoteOptions,
+): Promise<Buffer> {
   try {
-    const bytes = file === '-' ? await buffer(process.stdin) : await readPath(file, maxBytes)
+    const bytes =
+      file === '-'
+        ? await buffer(process.stdin)
+        : isRemote(file)
+          ? await readOpened(file, maxBytes, remote)
+          : await readPath(file, maxBytes)
     refuseBeyond(maxBytes, bytes.length)
     return bytes
   } catch (error) {
-    throw new UsageError(`${file} cannot be read: ${reasonOf(error as Error)}`)
+    throw new UsageError(`${file} cannot be read: ${reasonOf(error as Error)}`, { cause: error })
   }
 }
 
 async function readPath(file: string, maxBytes: number): Promise<Buffer> {
   const stats = await stat(file)
   refuseBeyond(maxBytes, stats.size)
-  if (!stats.isFIFO()) return readFile(file)
   // A shell makes <(command) a named pipe. A plain read of one that never delivers anything could not be cancelled.
-  const pipe = await openInput(file)
+  return stats.isFIFO() ? readOpened(file, maxBytes) : readFile(file)
+}
+
+async function readOpened(file: string, maxBytes: number, remote?: RemoteOptions): Promise<Buffer> {
+  const source = await openInput(file, remote)
   try {
-    return Buffer.from(await pipe.read(0, pipe.size))
+    refuseBeyond(maxBytes, source.size)
+    return Buffer.from(await source.read(0, source.size))
   } finally {
-    await pipe.close()
+    await source.close()
   }
 }
 

@@ -1,8 +1,5 @@
 // Where the signature of a model is, and what it is verified with.
-import { stat } from 'node:fs/promises'
-import { join } from 'node:path'
 import {
-  isRemote,
   readCertificates,
   readPrivateKey,
   readPublicKey,
@@ -10,24 +7,8 @@ import {
   TareError,
   type Trust,
 } from '../../kit-node.js'
-import { escapeName } from '../console/escape.js'
 import { UsageError } from '../status.js'
 import { readSideFile } from './side-file.js'
-
-/** Where a signature is written and looked for: `model.sig` in a directory, `NAME.sig` beside a file. */
-export async function signatureFor(model: string): Promise<string> {
-  const stats = await stat(model).catch(() => undefined)
-  return stats?.isDirectory() ? join(model, 'model.sig') : `${model}.sig`
-}
-
-/** A signature is about all files that lie in a place, with their links, which only this machine's can be listed for. */
-export function assertHere(model: string): void {
-  if (!isRemote(model)) return
-  const name = escapeName(model)
-  throw new UsageError(
-    `${name}: signatures are about files here; bring the model home first: tare fetch ${name} -o DIR`,
-  )
-}
 
 interface KeyOptions {
   readonly key?: string

@@ -17,6 +17,8 @@ import { clientFor } from '../remote/open-s3.js'
 export interface RemoteFile {
   /** Where it goes below the directory, with slashes. */
   readonly path: string
+  /** Names it in messages. */
+  readonly address: string
   readonly size: number
   /** Identifies its bytes; without it a download that was interrupted begins again. */
   readonly version?: string | undefined
@@ -25,25 +27,50 @@ export interface RemoteFile {
   open(): Promise<ByteSource>
 }
 
-/** All files at an address. Nothing of them is kept in the cache, since they are kept where they go. */
+/** What is at an address by itself: a file, or a folder with everything below it. */
+export interface Place {
+  readonly isFolder: boolean
+  readonly files: readonly RemoteFile[]
+  /** What no directory could have, or lies too deep. */
+  readonly leftOut: readonly string[]
+}
+
+/** All files at an address, those that an index names included. Nothing of them is kept in the cache, since they are kept where they go. */
 export async function filesAt(address: string, given: RemoteOptions = {}): Promise<readonly RemoteFile[]> {
   const options = { ...given, cache: false }
+  return (await listed(address, options))?.files ?? filesOfModel(address, options)
+}
+
+/** The file or the folder at an address. A file is alone, whatever it names. */
+export async function placeAt(address: string, given: RemoteOptions = {}): Promise<Place> {
+  const options = { ...given, cache: false }
+  const place = await listed(address, options)
+  if (place) return place
+  if (isFolderAddress(address))
+    failWith(ioCodes['not-found'], { file: address, message: 'the server shows no list of the files there' })
+  const file = await openedFile(new URL(address).pathname.split('/').at(-1)!, () => openRemote(address, options))
+  return { isFolder: false, files: [file], leftOut: [] }
+}
+
+/** Undefined where nothing lists files: at a file of a web server, or a folder without a listing. */
+async function listed(address: string, options: RemoteOptions): Promise<Place | undefined> {
   const repository = hubAddress(address)
   if (repository) return filesOfRepository(repository, options)
   if (isS3Address(address)) return filesOfBucket(address, options)
-  return (await filesOfFolder(address, options)) ?? filesOfModel(address, options)
+  return filesOfFolder(address, options)
 }
 
-async function filesOfRepository(address: HubAddress, options: RemoteOptions): Promise<RemoteFile[]> {
+async function filesOfRepository(address: HubAddress, options: RemoteOptions): Promise<Place> {
   const repository = await repositoryAt(address, options, { sizes: true })
   const isFile = repository.files.some(({ path }) => path === address.path)
   const folder = isFile ? address.path.slice(0, address.path.lastIndexOf('/') + 1) : asFolder(address.path)
   const chosen = repository.files.filter(({ path }) => (isFile ? path === address.path : path.startsWith(folder)))
   if (chosen.length === 0) failMissing(nameOfHubFile(repository, address.path))
-  return Promise.all(
+  const files = await Promise.all(
     chosen.map(async ({ path, size, sha256 }): Promise<RemoteFile> => {
       return {
         path: path.slice(folder.length),
+        address: nameOfHubFile(repository, path),
         size: size ?? (await sizeOf(() => repository.open(path))),
         version: sha256 ?? repository.revision,
         ...(sha256 !== undefined && { digest: { algorithm: 'sha256', hex: sha256 } }),
@@ -52,6 +79,7 @@ async function filesOfRepository(address: HubAddress, options: RemoteOptions): P
       }
     }),
   )
+  return { isFolder: !isFile, files, leftOut: [] }
 }
 
 const asFolder = (path: string): string => (path === '' || path.endsWith('/') ? path : `${path}/`)
@@ -62,7 +90,7 @@ async function sizeOf(open: () => Promise<ByteSource>): Promise<number> {
   return source.size
 }
 
-async function filesOfBucket(address: string, options: RemoteOptions): Promise<RemoteFile[]> {
+async function filesOfBucket(address: string, options: RemoteOptions): Promise<Place> {
   const place = parseS3Address(address)
   const { key } = place
   const client = await clientFor(place, options.s3)
@@ -70,19 +98,23 @@ async function filesOfBucket(address: string, options: RemoteOptions): Promise<R
   const same = objects.filter((object) => object.key === key)
   const folder = same.length > 0 ? key.slice(0, key.lastIndexOf('/') + 1) : asFolder(key)
   const chosen = same.length > 0 ? same : objects.filter((object) => object.key.startsWith(folder))
-  const named = chosen.filter((object) => isPathBelow(object.key.slice(folder.length)))
+  const isNamed = ({ key }: { readonly key: string }): boolean => isPathBelow(key.slice(folder.length))
+  const named = chosen.filter(isNamed)
   if (named.length === 0) failMissing(address)
-  return named.map(({ key, size, etag }): RemoteFile => {
+  const files = named.map(({ key, size, etag }): RemoteFile => {
     // Objects that were uploaded in one piece have the MD5 of their bytes as ETag, unless the store encrypts them.
     const [, md5] = /^"?([0-9a-f]{32})"?$/.exec(etag ?? '') ?? []
     return {
       path: key.slice(folder.length),
+      address: client.nameOfKey(key),
       size,
       version: etag,
       ...(md5 !== undefined && { digest: { algorithm: 'md5', hex: md5 } }),
       open: () => openObject(client, key, { signal: options.signal }),
     }
   })
+  const leftOut = chosen.filter((object) => !isNamed(object)).map(({ key }) => client.nameOfKey(key))
+  return { isFolder: same.length === 0, files, leftOut }
 }
 
 function withoutLogin(address: string): string {
@@ -100,10 +132,12 @@ function failMissing(file: string): never {
 const [maxDepth, maxFolders, maxFiles] = [8, 1000, 20_000]
 
 /** What the listing of a web server shows, with the folders below; undefined where the address is not that of a folder with a listing. */
-async function filesOfFolder(address: string, options: RemoteOptions): Promise<RemoteFile[] | undefined> {
+async function filesOfFolder(address: string, options: RemoteOptions): Promise<Place | undefined> {
+  if (!isFolderAddress(address)) return undefined
   const requests = requestsTo(address, options)
   const home = new URL(address)
   const found: RemoteFile[] = []
+  const leftOut: string[] = []
   let folders = 0
   const visit = async (path: string): Promise<boolean> => {
     folders++
@@ -114,22 +148,29 @@ async function filesOfFolder(address: string, options: RemoteOptions): Promise<R
       failWith(remoteCodes['too-large'], { file: address, message })
     }
     for (const name of listing?.files ?? []) {
-      const source = await HttpSource.open(addressBeside(home, path + name).href, requests)
-      // It may be all of the file: some servers know no ranges.
-      let opened: HttpSource | undefined = source
-      const open = async (): Promise<ByteSource> => {
-        const first = opened
-        opened = undefined
-        return first ?? HttpSource.open(addressBeside(home, path + name).href, requests)
-      }
-      found.push({ path: path + name, size: source.size, version: source.etag, open })
+      found.push(await openedFile(path + name, () => HttpSource.open(addressBeside(home, path + name).href, requests)))
     }
-    for (const name of listing?.folders ?? []) if (path.split('/').length <= maxDepth) await visit(`${path}${name}/`)
+    for (const name of listing?.folders ?? [])
+      if (path.split('/').length <= maxDepth) await visit(`${path}${name}/`)
+      else leftOut.push(addressBeside(home, path + name).href)
     return listing !== undefined
   }
-  if (!isFolderAddress(address) || !(await visit(''))) return undefined
+  if (!(await visit(''))) return undefined
   if (found.length === 0) failMissing(address)
-  return found
+  return { isFolder: true, files: found, leftOut }
+}
+
+/** A file whose size is known when it is opened. That may bring all of it, since some servers know no ranges, so it is not closed. */
+async function openedFile(path: string, open: () => Promise<ByteSource>): Promise<RemoteFile> {
+  const source = await open()
+  let opened: ByteSource | undefined = source
+  const openOnce = async (): Promise<ByteSource> => {
+    const first = opened
+    opened = undefined
+    return first ?? open()
+  }
+  const version = source instanceof HttpSource ? source.etag : undefined
+  return { path, address: source.name, size: source.size, version, open: openOnce }
 }
 
 /** The files that an index names, beside the index itself. Other addresses than those below it are not followed. */
@@ -150,7 +191,7 @@ async function filesOfModel(address: string, options: RemoteOptions): Promise<Re
         failWith(ioCodes['unsafe-path'], { file: name, message: 'it lies elsewhere than the file that names it' })
       const from = i === 0 ? address : addressBeside(new URL(address), path).href
       const open = () => openRemote(from, options)
-      return { path, size, version: main instanceof HttpSource && i === 0 ? main.etag : undefined, open }
+      return { path, address: name, size, version: main instanceof HttpSource && i === 0 ? main.etag : undefined, open }
     })
   } finally {
     await closeModel(model)

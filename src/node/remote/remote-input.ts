@@ -1,6 +1,7 @@
 // Models at an address. Network code is loaded with the first address: most commands never use one, and it takes Node longer to load than
 // all of tare.
 import type { ByteSource, OpenHint } from '../../bytes/index.js'
+import { ioCodes, TareError } from '../../errors/index.js'
 import type { RemoteOptions } from './open-remote.js'
 
 export type { RemoteOptions }
@@ -15,6 +16,13 @@ export const openAddress: Open = async (address, ...args) => {
   const { hubAddress, openHub } = await import('./open-hub.js')
   const repository = hubAddress(address)
   return repository ? openHub(repository, args[0]) : openRemote(address, ...args)
+}
+
+/** Whether opening an address failed because nothing is there. */
+export async function isMissing(error: unknown): Promise<boolean> {
+  if (!(error instanceof TareError)) return false
+  if (error.code === ioCodes['not-found'].code) return true
+  return (await import('../../remote/request.js')).isNotFound(error)
 }
 
 /** An http address typed by the user: it may be private, but a public one must not redirect to a private one. */

@@ -5,13 +5,15 @@ import { digestPayloads } from '../../inspect/digest-payloads.js'
 import { type Payload, rangePayload } from '../../model/index.js'
 import type { WorkerPool } from '../../threads/index.js'
 import type { Resource, Serialization } from '../../trust/index.js'
-import { FileSource } from '../files/file-source.js'
+import type { RemoteOptions } from '../remote/remote-input.js'
 import type { ListedFile } from './list-files.js'
 
 export interface HashFilesOptions {
   /** Threads that large work can be spread over. */
   readonly pool?: WorkerPool | undefined
   readonly signal?: AbortSignal | undefined
+  /** For files at an address. */
+  readonly remote?: RemoteOptions | undefined
   /** Called as bytes are read. */
   readonly onProgress?: ((progress: { done: number; total: number; path: string }) => void) | undefined
 }
@@ -29,8 +31,8 @@ export async function hashFiles(
 ): Promise<HashedFiles> {
   const resources: Resource[] = []
   let bytes = 0
-  for (const { name, path } of files) {
-    const source = await FileSource.open(path)
+  for (const { name, path, open } of files) {
+    const source = await open()
     try {
       const pieces = piecesOf(name, source, shardSize)
       const digests =
@@ -42,7 +44,7 @@ export async function hashFiles(
               { ...options, name: path },
             )
       for (const piece of pieces) resources.push({ name: piece.name, digest: digests.get(piece.payload)! })
-      await source.assertUnchanged()
+      await source.assertUnchanged?.()
       bytes += source.size
     } finally {
       await source.close()

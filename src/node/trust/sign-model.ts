@@ -1,10 +1,10 @@
 // Signs a model: every file with its digest, in a statement that others verify (OpenSSF Model Signing 1.0).
-import { basename, resolve } from 'node:path'
 import { failWith, ioCodes } from '../../errors/index.js'
 import { type HashType, type Manifest, statementOf } from '../../trust/index.js'
 import { type HashFilesOptions, hashFiles } from './hash-files.js'
 import { hashOfKey } from './keys.js'
 import { gitPaths, listFiles } from './list-files.js'
+import { nameOfModel } from './place.js'
 import { checkCertificate, type SigningKey, signStatement } from './statement.js'
 import { withTensorDigests } from './tensor-digests.js'
 
@@ -28,20 +28,20 @@ export interface SignResult {
   readonly signer: string
 }
 
-/** Signs a file, or all files of a directory. The signature is returned, not written. */
+/** Signs a file, or all files of a directory or at an address. The signature is returned, not written. */
 export async function signModel(model: string, options: SignOptions): Promise<SignResult> {
   const { key, certificates, hash = 'sha256', shardSize, allowSymlinks = false } = options
   // Before a large model is read.
   hashOfKey(key, 'key')
   if (certificates?.[0]) checkCertificate(certificates[0], key)
   const ignorePaths = [...new Set([...(options.ignorePaths ?? []), ...gitPaths])]
-  const files = await listFiles(model, { allowSymlinks, ignorePaths })
+  const files = await listFiles(model, { allowSymlinks, ignorePaths, remote: options.remote })
   if (files.length === 0)
     failWith(ioCodes['empty-directory'], { file: model, message: 'there is no file in it to sign' })
   const serialization = { hash, shardSize, allowSymlinks, ignorePaths: files[0]!.name === '.' ? [] : ignorePaths }
   const hashed = await hashFiles(files, serialization, options)
   const resources = options.tensors ? await withTensorDigests(hashed.resources, files, options) : hashed.resources
-  const manifest: Manifest = { name: basename(resolve(model)), serialization, resources }
+  const manifest: Manifest = { name: await nameOfModel(model), serialization, resources }
   const signed = signStatement(await statementOf(manifest), options)
   return { ...signed, files: files.length, bytes: hashed.bytes }
 }

@@ -4,7 +4,6 @@ import { openModel } from '../../formats/index.js'
 import { hashModel } from '../../inspect/hash.js'
 import { closeModel } from '../../model/index.js'
 import type { Resource, TensorDigests } from '../../trust/index.js'
-import { FileSource } from '../files/file-source.js'
 import type { HashFilesOptions } from './hash-files.js'
 import type { ListedFile } from './list-files.js'
 
@@ -16,7 +15,7 @@ export async function withTensorDigests(
 ): Promise<Resource[]> {
   const byName = new Map<string, TensorDigests>()
   for (const file of files) {
-    const tensors = await tensorDigests(file.path, options)
+    const tensors = await tensorDigests(file, options)
     if (tensors) byName.set(file.name, tensors)
   }
   return resources.map((resource) => {
@@ -29,10 +28,10 @@ export async function withTensorDigests(
 
 /** Undefined if the file is not a model that tare knows, or is damaged. */
 export async function tensorDigests(
-  path: string,
+  file: ListedFile,
   { pool, signal }: HashFilesOptions,
 ): Promise<TensorDigests | undefined> {
-  const source = await FileSource.open(path)
+  const source = await file.open()
   try {
     const model = await openModel(source, { signal })
     const { tensors } = await hashModel(model, { algorithm: 'blake3', stow: false, pool, signal })

@@ -1,5 +1,4 @@
 // Checks a model against its signature: who signed it, and whether every file is what was signed.
-import { basename, join } from 'node:path'
 import { type Code, type Finding, findingOf, TareError } from '../../errors/index.js'
 import { pairBy } from '../../model/pair-by.js'
 import {
@@ -10,8 +9,10 @@ import {
   signatureCodes,
   type TensorDigests,
 } from '../../trust/index.js'
+import { pathIn } from '../output.js'
 import { type HashFilesOptions, hashFiles } from './hash-files.js'
-import { gitPaths, type ListedFile, listFiles, listNamed, pathBelow } from './list-files.js'
+import { gitPaths, type ListedFile, listFiles, listNamed } from './list-files.js'
+import { nameOfModel, pathBelow } from './place.js'
 import { openStatement, type Trust } from './statement.js'
 import { fileOfPiece, tensorDigests } from './tensor-digests.js'
 
@@ -80,13 +81,14 @@ async function filesOf(
   options: SignatureOptions,
 ): Promise<ListedFile[]> {
   const { allowSymlinks, ignorePaths } = manifest.serialization
+  const { remote } = options
   const signed = new Set(manifest.resources.map((resource) => fileOf(resource, manifest)))
-  if (options.ignoreUnsigned) return listNamed(model, [...signed], allowSymlinks)
-  const ignored = [...gitPaths, ...ignorePaths, ...(options.ignorePaths ?? []), pathBelow(model, file) ?? '']
-  const files = await listFiles(model, { allowSymlinks, ignorePaths: ignored })
+  if (options.ignoreUnsigned) return listNamed(model, [...signed], { allowSymlinks, remote })
+  const ignored = [...gitPaths, ...ignorePaths, ...(options.ignorePaths ?? []), (await pathBelow(model, file)) ?? '']
+  const files = await listFiles(model, { allowSymlinks, ignorePaths: ignored, remote })
   // The name of a single file is a point, or its own name.
-  const own = basename(model)
-  return files[0]?.name === '.' && !signed.has('.') && signed.has(own) ? [{ name: own, path: model }] : files
+  const own = await nameOfModel(model)
+  return files[0]?.name === '.' && !signed.has('.') && signed.has(own) ? [{ ...files[0], name: own }] : files
 }
 
 /** What changed, is missing or is extra. */
@@ -115,11 +117,12 @@ async function compare(
     findings.push(note(signatureCodes.changed, a, `its digest is ${b.digest}, signed was ${a.digest}`))
   }
   for (const resource of [...onlyA, ...onlyB]) changed.add(fileOf(resource, manifest))
-  for (const { name, path } of files) {
+  for (const file of files) {
+    const { name, path } = file
     const signed =
       changed.has(name) && manifest.resources.find((each) => each.tensors && fileOf(each, manifest) === name)?.tensors
     if (signed)
-      for (const finding of compareTensors(signed, await tensorDigests(path, options), path)) findings.push(finding)
+      for (const finding of compareTensors(signed, await tensorDigests(file, options), path)) findings.push(finding)
   }
   return findings
 }
@@ -142,7 +145,7 @@ function compareTensors(signed: TensorDigests, found: TensorDigests | undefined,
   })
 }
 
-const placeOf = (model: string, name: string): string => (name === '.' ? model : join(model, name))
+const placeOf = (model: string, name: string): string => (name === '.' ? model : pathIn(model, name))
 
 /** The file that a resource is about: in a list of pieces, the name without the range. */
 const fileOf = ({ name }: Pick<Resource, 'name'>, { serialization }: Manifest): string =>

@@ -1,6 +1,7 @@
 // `hf://owner/repo[@revision][/path]`, with `datasets/` in front for a dataset, and the addresses that a browser shows of the same.
 import { failWith } from '../../errors/index.js'
 import { remoteCodes } from '../codes.js'
+import { decodePercent } from '../decode-percent.js'
 
 export interface HubAddress {
   readonly kind: 'models' | 'datasets'
@@ -38,7 +39,7 @@ function parseShort(text: string): HubAddress {
   if (repository === undefined) return refuse('hf://OWNER/REPOSITORY[@REVISION][/PATH] is wanted')
   if (kind === 'spaces') return refuse('a space holds a program, not a model')
   if (path.split('/').includes('..')) return refuse('a path with ".."')
-  return { kind: kind === 'datasets' ? kind : 'models', repository, revision: decode(revision ?? 'main'), path }
+  return { kind: kind === 'datasets' ? kind : 'models', repository, revision: decodePercent(revision ?? 'main'), path }
 }
 
 /** `/owner/repo`, `/owner/repo/tree/revision/folder`, `/owner/repo/blob/revision/file`. */
@@ -46,7 +47,7 @@ function parsePage(pathname: string): HubAddress | undefined {
   const parts = pathname
     .split('/')
     .filter((part) => part !== '')
-    .map(decode)
+    .map(decodePercent)
   const kind = parts[0] === 'datasets' ? 'datasets' : 'models'
   if (kind === 'datasets') parts.shift()
   const [owner, name, view, ...rest] = parts
@@ -55,14 +56,6 @@ function parsePage(pathname: string): HubAddress | undefined {
   const depth = rest[0] === 'refs' ? 3 : 1
   const revision = rest.slice(0, depth).join('/') || 'main'
   return { kind, repository: `${owner}/${name}`, revision, path: rest.slice(depth).join('/') }
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }
 
 export const nameOfHubFile = ({ kind, repository, revision }: Omit<HubAddress, 'path'>, path: string): string =>

@@ -108,6 +108,7 @@ describe('an interrupted run', () => {
   /** Fails once it has read `good` bytes. */
   const fileThatBreaks = (good: number, version = 'v1') => ({
     path: 'large.bin',
+    address: 'https://example.org/large.bin',
     size: bytes.byteLength,
     version,
     open: async () => {

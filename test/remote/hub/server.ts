@@ -132,6 +132,8 @@ function answerStore(hub: HubServer, store: string, request: IncomingMessage, re
 
 function sendRange(bytes: Uint8Array, request: IncomingMessage, response: ServerResponse): void {
   const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '')!.map(Number)
+  if (first! >= bytes.byteLength)
+    return void response.writeHead(416, { 'content-range': `bytes */${bytes.byteLength}` }).end()
   const end = Math.min(last! + 1, bytes.byteLength)
   const fault = response.getHeader('x-fault')
   const shift = fault === 'wrong-range' ? 1 : 0

@@ -7,9 +7,12 @@ import {
   createHasher,
   hashFiles,
   hashModel,
+  isMissing,
+  isRemote,
   listFiles,
   openInput,
   openModel,
+  pathIn,
   TareError,
   toHex,
 } from '../../../kit-node.js'
@@ -46,7 +49,7 @@ export async function writeManifest(context: Context, inputs: readonly string[],
 
 async function print(context: Context, form: ManifestForm, input: string, item: string, digest: string): Promise<void> {
   const isGguf = form === 'gguf-hash'
-  const file = isGguf || item === '.' ? input : join(input, item)
+  const file = isGguf || item === '.' ? input : pathIn(input, item)
   const entry = { digest, file, ...(isGguf && item !== '.' && { tensor: item }) }
   if (context.json) await context.console.json({ ...entry, algorithm: algorithmOf[form] })
   else await context.console.print([manifestLine(form, entry)])
@@ -54,12 +57,13 @@ async function print(context: Context, form: ManifestForm, input: string, item: 
 
 /** By path below the input; `.` is the input itself. */
 async function fileDigests(context: Context, input: string, form: ManifestForm): Promise<Map<string, string>> {
-  const files = await listFiles(input, { allowSymlinks: true, ignorePaths: ['.git'] })
+  const remote = inputOptions(context)
+  const files = await listFiles(input, { allowSymlinks: true, ignorePaths: ['.git'], remote })
   const { signal, pool, console } = context
   const { resources } = await hashFiles(
     files,
     { hash: algorithmOf[form] },
-    { signal, pool, onProgress: console.progress.update },
+    { signal, pool, remote, onProgress: console.progress.update },
   )
   return new Map(resources.map(({ name, digest }) => [name, digest]))
 }
@@ -97,22 +101,31 @@ export async function checkManifest(
 ): Promise<Status> {
   const { console } = context
   if (lines.length === 0) throw new UsageError(`${list} has no SHA-256 digests; gguf-hash writes them with --sha256`)
+  if (changed && [list, ...inputs].some(isRemote))
+    throw new UsageError('--changed compares times of files on this machine')
   const since = changed ? (await stat(list)).mtimeMs : undefined
   const found = new Map<string, Promise<Map<string, string>>>()
   const checked: Checked[] = []
+  const whereIs = await findPlaces(context, inputs, list)
   for (const line of lines) {
-    const path = placeOf(line.file, inputs, list)
+    const path = whereIs(line.file)
     if (path === undefined) continue // of a file that was not asked about
     checked.push({ ...line, what: await checkOne(path, line) })
   }
   async function checkOne(path: string, { digest, tensor = '.' }: ManifestLine): Promise<Checked['what']> {
-    const stats = await stat(path).catch(() => undefined)
-    if (!stats) return 'missing'
-    if (since !== undefined && stats.mtimeMs < since && stats.ctimeMs < since) return 'unread'
+    const stats = isRemote(path) ? undefined : await stat(path).catch(() => undefined)
+    if (!stats && !isRemote(path)) return 'missing'
+    if (since !== undefined && stats && stats.mtimeMs < since && stats.ctimeMs < since) return 'unread'
     const digests =
       found.get(path) ?? (form === 'gguf-hash' ? ggufDigests(context, path) : fileDigests(context, path, form))
     found.set(path, digests)
-    const now = (await digests).get(tensor)
+    const now = await digests.then(
+      (all) => all.get(tensor),
+      async (error) => {
+        if (isRemote(path) && (await isMissing(error))) return undefined
+        throw error
+      },
+    )
     return now === undefined ? 'missing' : now === digest ? 'same' : 'changed'
   }
   if (checked.length === 0) throw new UsageError(`${list} has no digests of what was given`)
@@ -137,16 +150,47 @@ function summary(checked: readonly Checked[], bad: number, list: string): string
   return `${escapeName(list)}: ${notes.filter(Boolean).join(', ')} — ${plural(checked.length, 'digest')}`
 }
 
-/** Where a file of a list is: below a directory that was given, or as it stands, or beside the list. */
-function placeOf(file: string, inputs: readonly string[], list: string): string | undefined {
-  const beside = join(dirname(list), file)
-  if (inputs.length === 0) return isAbsolute(file) || existsSync(file) || !existsSync(beside) ? file : beside
-  for (const input of inputs) {
-    const below = join(input, file)
-    if (existsSync(below)) return below
-    if ([file, beside].some((path) => resolve(path) === resolve(input)) || resolve(input).endsWith(`/${file}`))
-      return input
-    if (resolve(file).startsWith(`${resolve(input)}/`)) return file
+/** Where the files of a list are: below a directory or an address that was given, or as they stand, or beside the list. */
+async function findPlaces(
+  context: Context,
+  inputs: readonly string[],
+  list: string,
+): Promise<(file: string) => string | undefined> {
+  const remote = new Map<string, ReadonlySet<string>>()
+  for (const input of inputs.filter(isRemote)) {
+    const options = { allowSymlinks: true, ignorePaths: [], remote: inputOptions(context) }
+    remote.set(input, new Set((await listFiles(input, options)).map(({ name }) => name)))
   }
-  return undefined
+  return (file) => {
+    if (inputs.length === 0) return placeHere(file, undefined, list)
+    for (const input of inputs) {
+      const names = remote.get(input)
+      const place = names ? placeAt(file, input, names) : placeHere(file, input, list)
+      if (place !== undefined) return place
+    }
+    return undefined
+  }
+}
+
+/** Where it is below an address with files of these names; `.` is the address itself. */
+function placeAt(file: string, input: string, names: ReadonlySet<string>): string | undefined {
+  if (file === input) return input
+  if (names.has('.')) return input.endsWith(`/${file}`) ? input : undefined
+  if (names.has(file)) return pathIn(input, file)
+  return file.startsWith(input.replace(/\/*$/, '/')) ? file : undefined
+}
+
+/** The same here; without an input, as the file stands or beside the list. */
+function placeHere(file: string, input: string | undefined, list: string): string | undefined {
+  if (isRemote(file)) return input === undefined ? file : undefined
+  const beside = pathIn(isRemote(list) ? list.slice(0, list.lastIndexOf('/')) : dirname(list), file)
+  if (input === undefined) {
+    const isThere = isAbsolute(file) || existsSync(file)
+    return isThere || !(isRemote(beside) || existsSync(beside)) ? file : beside
+  }
+  const below = join(input, file)
+  if (existsSync(below)) return below
+  if ([file, beside].some((path) => resolve(path) === resolve(input)) || resolve(input).endsWith(`/${file}`))
+    return input
+  return resolve(file).startsWith(`${resolve(input)}/`) ? file : undefined
 }

@@ -1,7 +1,7 @@
 import { failWith, type HashResult, hashModel, usageCodes } from '../../../kit-node.js'
 import type { Context } from '../../context.js'
 import { checkDamage, damageJson, namesOf } from '../../input/damage.js'
-import { assertUnchanged, checkStdin, expandInputs, forEachModel, worse } from '../../input/run-inputs.js'
+import { assertUnchanged, checkStdin, expandInputs, forEachModel, inputOptions, worse } from '../../input/run-inputs.js'
 import { readSideFile } from '../../input/side-file.js'
 import { withWorkers } from '../../input/with-workers.js'
 import { type Status, UsageError } from '../../status.js'
@@ -30,7 +30,10 @@ async function hashHere(context: Context, inputs: readonly string[], options: Ha
   }
   if (options.manifest !== undefined) refuseWorkers()
   if (options.manifest !== undefined) return writeManifest(context, inputs, options.manifest)
-  const text = options.check === undefined ? undefined : (await readSideFile(options.check)).toString()
+  const text =
+    options.check === undefined
+      ? undefined
+      : (await readSideFile(options.check, undefined, inputOptions(context))).toString()
   const list =
     text === undefined || isHashText(text) ? undefined : parseManifest(text, options.check!, options.algorithm)
   if (list) refuseWorkers()

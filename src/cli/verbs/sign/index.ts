@@ -1,6 +1,6 @@
 import type { OptionsOf } from '../../flags/flag.js'
 import { parsePositive } from '../../flags/parse-values.js'
-import { ofInputsOnly, output, overwrite, threads } from '../../flags/shared.js'
+import { ofModelsOnly, output, overwrite, threads } from '../../flags/shared.js'
 import { defineVerb } from '../verb.js'
 
 export const sign = defineVerb({
@@ -8,7 +8,12 @@ export const sign = defineVerb({
   summary: 'sign a model so that others can verify who made it (OpenSSF Model Signing)',
   description:
     'Writes a signature over the digests of all files of a model: a Sigstore bundle that the model_signing tool and `tare verify` check. The key is an elliptic curve key on P-256, P-384 or P-521 in PEM form; the password of an encrypted one comes from the environment variable TARE_KEY_PASSWORD.',
-  arguments: [{ name: '<model>', description: 'a file, or a directory with everything in it' }],
+  arguments: [
+    {
+      name: '<model>',
+      description: 'a file, a directory with everything in it, or an address of either (http, s3, gs, hf)',
+    },
+  ],
   flags: {
     key: { value: '<file>', description: 'the private key, in PEM form' },
     certificate: {
@@ -20,7 +25,7 @@ export const sign = defineVerb({
       description: 'certificates between the one of the key and the root',
       repeat: true,
     },
-    output: output('the signature (default: model.sig in a directory, NAME.sig beside a file)'),
+    output: output('the signature (default: model.sig in a directory or prefix, NAME.sig beside a file or object)'),
     tensors: { description: 'sign a digest of each tensor as well, so that verify can name the tensors that changed' },
     ignorePath: {
       value: '<path>',
@@ -41,7 +46,7 @@ export const sign = defineVerb({
     overwrite,
     threads,
   },
-  omits: ofInputsOnly,
+  omits: ofModelsOnly,
   no: 'the model cannot be signed as it is, for example because of a symbolic link',
   examples: [
     [

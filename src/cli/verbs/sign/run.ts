@@ -1,9 +1,9 @@
-import { openOutput, pathBelow, signModel, TareError } from '../../../kit-node.js'
+import { isRemote, openOutput, pathBelow, signatureOf, signModel, TareError } from '../../../kit-node.js'
 import { escapeName } from '../../console/escape.js'
 import { formatBytes, plural } from '../../console/format-values.js'
 import type { Context } from '../../context.js'
-import { reportFailure } from '../../input/run-inputs.js'
-import { assertHere, readSigningKey, signatureFor } from '../../input/signature-file.js'
+import { inputOptions, reportFailure } from '../../input/run-inputs.js'
+import { readSigningKey } from '../../input/signature-file.js'
 import { type Status, UsageError } from '../../status.js'
 import type { SignVerbOptions } from './index.js'
 
@@ -14,15 +14,17 @@ export default async function sign(
 ): Promise<Status> {
   const { console, signal, pool } = context
   if (options.key === undefined) throw new UsageError('give the private key with --key FILE')
-  assertHere(model)
-  const output = options.output ?? (await signatureFor(model))
+  const remote = inputOptions(context)
   console.progress.start()
   try {
     const signingKey = (await readSigningKey(options))!
-    const own = pathBelow(model, output)
+    const output = options.output ?? (await signatureOf(model, remote))
+    if (isRemote(output) && !/^(?:s3|gs):/i.test(output))
+      throw new UsageError(`a signature cannot be written to ${escapeName(output)}; name a file with -o`)
+    const own = await pathBelow(model, output)
     const result = await signModel(model, {
       ...signingKey,
-      ...{ pool, signal, hash: options.hash, shardSize: options.pieces },
+      ...{ pool, signal, remote, hash: options.hash, shardSize: options.pieces },
       ...{ allowSymlinks: options.allowSymlinks, tensors: options.tensors },
       ignorePaths: [...(options.ignorePath ?? []), ...(own === undefined ? [] : [own])],
       onProgress: console.progress.update,

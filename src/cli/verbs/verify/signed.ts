@@ -3,8 +3,11 @@ import { existsSync } from 'node:fs'
 import {
   type Finding,
   findingOf,
+  isMissing,
+  isRemote,
   type SignatureResult,
   signatureCodes,
+  signatureOf,
   TareError,
   type Trust,
   type VerifyResult,
@@ -13,9 +16,8 @@ import {
 } from '../../../kit-node.js'
 import { escapeName } from '../../console/escape.js'
 import type { Context } from '../../context.js'
-import { reportFailure, worse } from '../../input/run-inputs.js'
+import { inputOptions, reportFailure, worse } from '../../input/run-inputs.js'
 import { readSideFile } from '../../input/side-file.js'
-import { assertHere, signatureFor } from '../../input/signature-file.js'
 import { type Status, UsageError } from '../../status.js'
 import type { VerifyOptions } from './index.js'
 
@@ -35,7 +37,6 @@ export async function forEachSigned(
   show: (result: SignedResult, input: string) => Promise<Status>,
 ): Promise<Status> {
   let status: Status = 0
-  inputs.forEach(assertHere)
   for (const input of inputs) {
     const result = await verifySigned(context, input, trust, options)
     status = worse(status, typeof result === 'number' ? result : await show(result, input))
@@ -54,11 +55,12 @@ async function verifySigned(
   const { strict = false, ignoreUnsigned } = options
   console.progress.start()
   try {
-    const file = options.signature ?? (await signatureFor(input))
-    if (options.signature === undefined && !existsSync(file))
-      throw new UsageError(`there is no signature ${escapeName(file)}; --signature names one elsewhere`)
-    const { findings, ...signature } = await verifySignature(input, await readSideFile(file, maxSignature), file, {
-      ...{ trust, signal, pool, ignoreUnsigned, ignorePaths: options.ignorePath },
+    const remote = inputOptions(context)
+    const file = options.signature ?? (await signatureOf(input, remote))
+    const bytes = options.signature === undefined ? await readOwn(context, file) : await read(context, file)
+    if (!bytes) throw new UsageError(`there is no signature ${escapeName(file)}; --signature names one elsewhere`)
+    const { findings, ...signature } = await verifySignature(input, bytes, file, {
+      ...{ trust, signal, pool, remote, ignoreUnsigned, ignorePaths: options.ignorePath },
       onProgress: console.progress.update,
     })
     const verdict = verdictOf(findings, strict)
@@ -72,12 +74,28 @@ async function verifySigned(
   }
 }
 
+const read = (context: Context, file: string): Promise<Buffer> =>
+  readSideFile(file, maxSignature, inputOptions(context))
+
+/** The signature that lies with the model, where there is one. */
+async function readOwn(context: Context, file: string): Promise<Buffer | undefined> {
+  if (!isRemote(file) && !existsSync(file)) return undefined
+  try {
+    return await read(context, file)
+  } catch (error) {
+    if (await isMissing((error as Error).cause)) return undefined
+    throw error
+  }
+}
+
 /** Of the models that a signed receipt is about: their own signatures, where there are any. */
 export async function findSignatures(context: Context, inputs: readonly string[], trust: Trust): Promise<Finding[]> {
   const findings: Finding[] = []
   for (const input of inputs) {
-    const file = await signatureFor(input)
-    if (!existsSync(file)) {
+    const remote = inputOptions(context)
+    const file = await signatureOf(input, remote)
+    const bytes = await readOwn(context, file)
+    if (!bytes) {
       findings.push(
         findingOf(signatureCodes.unsigned, {
           file: input,
@@ -86,8 +104,8 @@ export async function findSignatures(context: Context, inputs: readonly string[]
       )
       continue
     }
-    const options = { trust, signal: context.signal, pool: context.pool }
-    findings.push(...(await verifySignature(input, await readSideFile(file, maxSignature), file, options)).findings)
+    const options = { trust, remote, signal: context.signal, pool: context.pool }
+    findings.push(...(await verifySignature(input, bytes, file, options)).findings)
   }
   return findings
 }
