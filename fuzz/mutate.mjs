@@ -242,13 +242,19 @@ function changeDigits(bytes, pieces, random) {
 
 const numerals = ['0', '-1', '0.5', '1e999', '2147483648', '9007199254740993', '18446744073709551616', 'null', '"1"']
 
-/** A number that is written in digits becomes another as a whole. */
+/** A number that is written in digits becomes another as a whole: one that is a value rather than part of a name or a digest, where there is one. */
 function changeNumeral(bytes, pieces, random) {
-  const isDigit = (byte) => byte >= 0x30 && byte <= 0x39
-  const at = placeOf(bytes, pieces, random, isDigit)
-  let end = at
-  while (end < bytes.length && isDigit(bytes[end])) end++
-  return joined(bytes.subarray(0, at), new TextEncoder().encode(random.pick(numerals)), bytes.subarray(end))
+  const start = pickPiece(pieces, bytes, random).offset
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset + start, Math.min(4096, bytes.length - start))
+  const values = [...text.toString('latin1').matchAll(/(?<=[:,[(\s])-?\d+(?=[,\])}\s])/g)]
+  if (values.length === 0) return setBytes(bytes, pieces, random)
+  const { index, 0: numeral } = random.pick(values)
+  const at = start + index
+  return joined(
+    bytes.subarray(0, at),
+    new TextEncoder().encode(random.pick(numerals)),
+    bytes.subarray(at + numeral.length),
+  )
 }
 
 /** A string becomes another one of the same text, or two of them: names that should differ are then alike. */

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { putTable, rowsOf } from './put-table.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const limits = ['--inputs', '5000000', '--seconds', '1200', '--seed', '1']
+const limits = ['--inputs', '5000000', '--seconds', '400', '--seed', '1']
 
 const noReopening = [
   'convert/run.js',
@@ -38,6 +38,7 @@ const reverts = [
     target: 'gguf',
     patches: [
       ['formats/gguf/metadata.js', 'stated !== undefined', 'true'],
+      ['formats/gguf/capabilities.js', 'key === alignmentKey && alignmentOf(value) === undefined', 'false'],
       [
         'formats/gguf/layout.js',
         'return alignmentOf(stated) ?? defaultAlignment;',

@@ -92,9 +92,12 @@ export class DigestPass {
     return undefined
   }
 
-  /** No digest of the current bytes is computed in this thread. */
+  /**
+   * No digest of the current bytes is worth computing while another thread writes them. A CRC takes less time than a thread needs to take
+   * bytes out of this one's cache.
+   */
   get isIdle(): boolean {
-    for (const { stream } of this.#live) if (!stream) return false
+    for (const { job, stream } of this.#live) if (!stream && job.algorithm !== 'crc32') return false
     return true
   }
 
