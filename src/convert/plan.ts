@@ -12,6 +12,7 @@ import {
   stowageKey,
   totalSize,
 } from '../model/index.js'
+import { statesOrientation } from '../model/orientation.js'
 import type { RunThreads } from '../threads/index.js'
 import type { MethodChoice } from '../transforms/quantize/plan.js'
 import { selector } from '../transforms/select.js'
@@ -93,7 +94,10 @@ const stages: readonly Stage[] = [
   askTarget,
   noteIdleOptions,
   addFiles,
-  orient,
+  when(
+    ({ options, model, write }) => !options.keepOrientation && (write.orientation || statesOrientation(model)),
+    orient,
+  ),
   select,
   when(({ options }) => options.rename || options.renameMap, rename),
   when(({ options }) => options.dequantize || options.quantize || options.cast, recode),

@@ -4,12 +4,15 @@
 // In a BERT encoder one matrix of each layer decides for all six: with H columns of the word embeddings and I biases,
 // `intermediate.dense.weight` is [I, H] or [H, I].
 
-import type { Tensor } from './model.js'
+import type { Model, Tensor } from './model.js'
 
 export type Orientation = 'in-out' | 'out-in'
 
 /** The kind of the part that states a model's orientation. It is derived: writing the other orientation changes it. */
 export const orientationKind = 'orientation'
+
+export const statesOrientation = ({ parts }: Pick<Model, 'parts'>): boolean =>
+  parts.some(({ kind }) => kind === orientationKind)
 
 export interface LinearWeights {
   /** `undecidable`: there are linear weights, but their shapes are ambiguous or contradict each other. */

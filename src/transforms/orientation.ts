@@ -3,7 +3,13 @@
 // while they are written.
 
 import type { JsonValue, Model, Part, WriteCapabilities } from '../model/index.js'
-import { findOrientation, type LinearWeights, type Orientation, orientationKind } from '../model/orientation.js'
+import {
+  findOrientation,
+  type LinearWeights,
+  type Orientation,
+  orientationKind,
+  statesOrientation,
+} from '../model/orientation.js'
 import { rowMajor, transposed } from './reorder.js'
 import type { ReverseOptions } from './reverse-axes.js'
 
@@ -31,7 +37,7 @@ const unchanged = (model: Model): Oriented => ({ model, turned: [], isAssumed: f
 export function orientFor(model: Model, wish: WriteCapabilities['orientation'], options?: OrientOptions): Oriented {
   if (wish === 'as-is') return unchanged(model)
   if (wish !== undefined) return orient(model, wish, options)
-  const isStated = options?.from !== undefined || model.parts.some((part) => part.kind === orientationKind)
+  const isStated = options?.from !== undefined || statesOrientation(model)
   return isStated ? orient(model, 'out-in', options) : unchanged(model)
 }
 

@@ -2,7 +2,7 @@
 // must be the same, or the caller says whose counts; so nothing is lost that is not named.
 
 import type { MetaValue, Model, Part, Tensor } from '../../model/index.js'
-import { orientationKind } from '../../model/orientation.js'
+import { statesOrientation } from '../../model/orientation.js'
 import { compareMeta } from '../../model/same-meta.js'
 import { restoreStowed } from '../../stow/index.js'
 import { orient, orientFor } from '../../transforms/orientation.js'
@@ -59,9 +59,7 @@ export async function mergeModels(models: readonly [Model, ...Model[]], options:
     return counts.flat().join(', ') || 'it has nothing that was not there'
   }
   await add(first)
-  const wish = first.parts.some(({ kind }) => kind === orientationKind)
-    ? (orient(first, 'in-out').from ?? 'out-in')
-    : undefined
+  const wish = statesOrientation(first) ? (orient(first, 'in-out').from ?? 'out-in') : undefined
   for (const other of others) {
     const { model, turned, from, to } = orientFor(other, wish)
     const reason = `as the linear weights of ${context.labelOf(first)} lie`

@@ -56,7 +56,6 @@ export function addParts(state: State): State {
 
 /** Linear weights lie the way round that the target wants them. */
 export function orient(state: State): State {
-  if (state.options.keepOrientation) return state
   const { model, turned, from, to, isAssumed } = orientFor(state.model, state.write.orientation)
   const reason = `linear weights lie ${isAssumed ? 'presumably ' : ''}as [${from === 'in-out' ? 'in, out' : 'out, in'}], the target wants the transpose`
   const actions: ActionLog = []

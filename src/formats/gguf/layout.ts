@@ -82,8 +82,9 @@ export function completeMetadata(model: Model, alignment: number): Metadata {
     metadata.set(alignmentKey, { type: 'u32', value: alignment })
   }
   const isQuantized = model.tensors.some((tensor) => tensor.dtype.kind === 'block')
-  const isLaterShard = (placeOf(metadata)?.no ?? 0) > 0
-  if (isQuantized && !isLaterShard && !metadata.has(quantizationVersionKey)) {
+  const needsVersion = isQuantized && !metadata.has(quantizationVersionKey)
+  // Of a set only the first file has it.
+  if (needsVersion && (placeOf(metadata)?.no ?? 0) === 0) {
     metadata.set(quantizationVersionKey, { type: 'u32', value: quantizationVersion })
   }
   return metadata

@@ -2,13 +2,13 @@
 // metadata entries; the entries (key, type, value); the entries of the tensors. Integers are little-endian, or, in version 3, all
 // big-endian: then the version's upper half has the digits. The letters are never swapped. A model is one file, or a set of them.
 import { alignUp, type ByteSource, Cursor, decodeLossy, WindowReader } from '../../bytes/index.js'
-import { type Model, type Opened, type ReadContext, stowageKey } from '../../model/index.js'
+import { type Model, type Opened, type Part, type ReadContext, stowageKey, type Tensor } from '../../model/index.js'
 import { check } from './check.js'
 import { checkMatrixIndex, checkMatrixValues } from './check-imatrix.js'
 import { codes } from './codes.js'
 import { readMetadata } from './metadata.js'
 import { IndexParser } from './parse-index.js'
-import { isPlaceRight, modelOf, placeOf, readSet } from './split.js'
+import { isPlaceRight, placeOf, readSet, splitKeys, withoutSplitKeys } from './split.js'
 import {
   alignmentKey,
   architectureKey,
@@ -20,6 +20,7 @@ import {
   preamble,
   quantizationVersionKey,
   shortCounts,
+  splitSlack,
 } from './structs.js'
 import { readTensors } from './tensors.js'
 
@@ -30,7 +31,7 @@ const maxWindow = 32 << 20
 /** Reads one file, and the rest of the set where it is the first of one. */
 export async function read(source: ByteSource, context: ReadContext): Promise<Opened> {
   const first = await readFile(source, context)
-  const place = placeOf(first.metadata)
+  const place = first.metadata.has(splitKeys.count) ? placeOf(first.metadata) : undefined
   const isInSet = place !== undefined && isPlaceRight(first, place, context)
   if (place && place.no > 0) {
     const message = `this is file ${place.no + 1} of ${place.count}`
@@ -48,6 +49,24 @@ export async function read(source: ByteSource, context: ReadContext): Promise<Op
       await check(files, checking)
       if (isMatrix) await checkMatrixValues(model, checking)
     },
+  }
+}
+
+/** The model of one file or of a set. `isSet` is also true where only one file of a set is left. */
+function modelOf(files: readonly GgufFile[], isSet = files.length > 1): Model {
+  const [first] = files
+  const tensors: readonly Tensor[] = isSet ? files.flatMap((file) => [...file.tensors]) : first!.tensors
+  const split: Part = { kind: 'gguf.split', sharing: 'derived', value: { files: files.length } }
+  const { metadata, parts: slack } = splitSlack(first!.metadata)
+  const variant = isSet ? 'split' : first!.encoding.littleEndian ? undefined : 'big-endian'
+  return {
+    format: 'gguf',
+    version: String(first!.encoding.version),
+    ...(variant !== undefined && { variant }),
+    metadata: isSet ? withoutSplitKeys(metadata) : metadata,
+    tensors,
+    parts: [...(isSet ? [split] : []), ...slack],
+    files: files.map((file) => file.source),
   }
 }
 

@@ -3,9 +3,9 @@
 // the other metadata. It stands for the set.
 import type { ByteSource } from '../../bytes/index.js'
 import { isSystemFailure, type Report, strictReport, TareError } from '../../errors/index.js'
-import type { Metadata, MetaValue, Model, Part, ReadContext, Tensor } from '../../model/index.js'
+import type { Metadata, MetaValue, ReadContext } from '../../model/index.js'
 import { codes } from './codes.js'
-import { type GgufFile, splitSlack } from './structs.js'
+import type { GgufFile } from './structs.js'
 
 export const splitKeys = { no: 'split.no', tensors: 'split.tensors.count', count: 'split.count' } as const
 const allSplitKeys = new Set<string>(Object.values(splitKeys))
@@ -149,24 +149,6 @@ function checkTensors(files: readonly GgufFile[], { tensors }: Place, { report }
         message,
       })
     }
-  }
-}
-
-/** The model of one file or of a set. `isSet` is also true where only one file of a set is left. */
-export function modelOf(files: readonly GgufFile[], isSet = files.length > 1): Model {
-  const [first] = files
-  const tensors: readonly Tensor[] = isSet ? files.flatMap((file) => [...file.tensors]) : first!.tensors
-  const split: Part = { kind: 'gguf.split', sharing: 'derived', value: { files: files.length } }
-  const { metadata, parts: slack } = splitSlack(first!.metadata)
-  const variant = isSet ? 'split' : first!.encoding.littleEndian ? undefined : 'big-endian'
-  return {
-    format: 'gguf',
-    version: String(first!.encoding.version),
-    ...(variant !== undefined && { variant }),
-    metadata: isSet ? withoutSplitKeys(metadata) : metadata,
-    tensors,
-    parts: [...(isSet ? [split] : []), ...slack],
-    files: files.map((file) => file.source),
   }
 }
 

@@ -2,7 +2,7 @@
 import { type FileLayout, type Model, rangePayload, type Tensor, type WriteOptions } from '../../model/index.js'
 import { encodeHeader, headerLength, headerSlots } from './encode-header.js'
 import { storedMetadata } from './index-metadata.js'
-import { prefix } from './structs.js'
+import { headerLengthIn, prefix } from './structs.js'
 
 export async function editInPlace(
   { files, tensors: old }: Model,
@@ -12,8 +12,7 @@ export async function editInPlace(
   const [source] = files
   if (!source || files.length > 1 || edited.tensors.length !== old.length) return undefined
   if (edited.tensors.some(({ data }) => data?.origin?.source !== source)) return undefined
-  const start = await source.read(0, prefix.size, { signal })
-  const length = Number(new DataView(start.buffer, start.byteOffset).getBigUint64(0, true))
+  const length = headerLengthIn(await source.read(0, prefix.size, { signal }))
   const dataStart = prefix.size + length
   const placeOf = ({ data }: Tensor): number => data!.origin!.offset - dataStart
   const inFileOrder = edited.tensors.toSorted((a, b) => placeOf(a) - placeOf(b))

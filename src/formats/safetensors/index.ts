@@ -2,7 +2,7 @@ import type { Format } from '../../model/index.js'
 import { writeCapabilities } from './capabilities.js'
 import { codes } from './codes.js'
 import { indexSuffix, looksLikeIndex } from './detect.js'
-import { maxHeaderLength, prefix, slackOption, startsLikeText } from './structs.js'
+import { headerLengthIn, maxHeaderLength, prefix, slackOption, startsLikeText } from './structs.js'
 
 const published = ['model.safetensors', `model${indexSuffix}`] as const
 
@@ -19,8 +19,8 @@ export const safetensors: Format<'safetensors', typeof codes> = {
     const lower = name.toLowerCase()
     const named = lower.endsWith('.safetensors') || lower.endsWith(indexSuffix)
     if (head.byteLength >= 9) {
-      const length = new DataView(head.buffer, head.byteOffset).getBigUint64(0, true)
-      const plausible = length >= 2n && length <= BigInt(Math.min(maxHeaderLength, size - prefix.size))
+      const length = headerLengthIn(head)
+      const plausible = length >= 2 && length <= Math.min(maxHeaderLength, size - prefix.size)
       if (plausible && head[8] === 0x7b)
         return head.byteLength > 9 && [0x22, 0x7d, 0x20, 0x0a].includes(head[9]!) ? 'yes' : 'maybe'
     }

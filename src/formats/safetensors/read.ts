@@ -6,7 +6,6 @@
 // where the one before it ends, and the last one ends with the file. The header may end in spaces; writers align the data with them.
 import {
   type ByteSource,
-  Cursor,
   countElements,
   type ExtentRecorder,
   inOrder,
@@ -32,7 +31,7 @@ import { headSize, isIndex } from './detect.js'
 import { checkPadding, type Entry, entryPath, readEntry, readMetadata } from './header.js'
 import { withIndexMetadata } from './index-metadata.js'
 import { readIndex } from './read-index.js'
-import { maxHeaderLength, metadataKey, prefix, startsLikeText } from './structs.js'
+import { headerLengthIn, maxHeaderLength, metadataKey, prefix, startsLikeText } from './structs.js'
 
 /** A model is one file, or a set of files with an index. */
 export async function read(source: ByteSource, context: ReadContext): Promise<Opened> {
@@ -53,8 +52,7 @@ async function readFile(source: ByteSource, context: ReadContext): Promise<Model
     const message = `a header length of ${prefix.size} bytes was expected, the file has ${source.size}`
     report.fail(codes.truncated, { offset: 0, path: 'header_length', needs: prefix.size, message })
   }
-  const start = new Cursor(await source.read(0, prefix.size, { signal }), report, { extents })
-  const length = Number(prefix.read(start).headerLength)
+  const length = headerLengthIn(await source.read(0, prefix.size, { signal }))
   const maxLength = Math.min(maxHeaderLength, source.size - prefix.size)
   if (length > maxLength) {
     const message = `the header would take ${length} bytes, at most ${maxLength} are possible here`
@@ -200,7 +198,7 @@ function isTiled(tensors: readonly Tensor[], data: Range): boolean {
   return reached === data.end
 }
 
-/** The byte map of the header: a row for each member, with the punctuation before it, then the padding. */
+/** The byte map of the header: its length, a row for each member, with the punctuation before it, then the padding. */
 function recordHeader(extents: ExtentRecorder, file: string, json: Uint8Array): void {
   const header = new JsonScanner(json, strictReport(file), prefix.size, Number.POSITIVE_INFINITY)
   const members: { path: string; end: number }[] = []
@@ -218,6 +216,14 @@ function recordHeader(extents: ExtentRecorder, file: string, json: Uint8Array): 
     if (length > 0) extents.add({ file, offset, length, path, kind, value })
     start = end
   }
+  extents.add({
+    file,
+    offset: 0,
+    length: prefix.size,
+    path: 'header_length',
+    kind: 'field',
+    value: BigInt(json.length),
+  })
   for (const { path, end } of members) add(end, path, 'field', header.slice(start, Math.min(end, start + 200)))
   add(header.length, 'header_padding', 'padding')
 }
