@@ -64,7 +64,7 @@ export interface ByteSource {
   read(offset: number, length: number, options?: ReadOptions): Promise<Uint8Array>
   /** Fills `target`; sources that can avoid a copy offer this. */
   readInto?(offset: number, target: Uint8Array, options?: ReadOptions): Promise<void>
-  /** Another file of a multi-file model. `name` is a plain file name, already checked by `siblingName`. */
+  /** Another file of a multi-file model. `name` is a plain file name, already checked by `isPlainFileName`. */
   sibling?(name: string, hint?: OpenHint): Promise<ByteSource>
   /** The same for a file in a folder below: plain names joined by `/`. */
   below?(path: string, hint?: OpenHint): Promise<ByteSource>
@@ -82,6 +82,18 @@ export interface ByteSource {
   /** Releases the file or connection. Reads after this fail. */
   close(): Promise<void>
 }
+
+/**
+ * Whether a name found inside a model may be opened as a file beside it: a plain file name, with no way to lead elsewhere. Directories,
+ * `..`, absolute paths, drive letters, backslashes, URLs and NUL are all refused.
+ */
+export function isPlainFileName(name: string): boolean {
+  if (name === '' || name === '.' || name === '..' || name.length > 255) return false
+  return !/[/\\:\u0000]/.test(name)
+}
+
+/** The same for a file in a folder below: plain names joined by `/`. */
+export const isPathBelow = (path: string): boolean => path.split('/').every(isPlainFileName)
 
 /** A part of a source; payloads that travel unchanged are ranges. */
 export interface ByteRange {

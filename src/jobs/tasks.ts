@@ -129,11 +129,11 @@ function costOf(table: SlotTable, from: number, to: number): number {
 /** What making the bytes `from` to `to` takes. */
 function makeCost({ origin, cost = byteCosts.maxWork, slices, byteLength }: Payload, from: number, to: number): number {
   if (origin) return (to - from) * readCost
-  if (!slices?.stretches || to - from === byteLength) return (to - from) * cost
+  if (!slices?.costRanges || to - from === byteLength) return (to - from) * cost
   let [sum, start] = [0, 0]
-  for (const stretch of slices.stretches) {
-    sum += Math.max(0, Math.min(to, stretch.end) - Math.max(from, start)) * stretch.cost
-    start = stretch.end
+  for (const range of slices.costRanges) {
+    sum += Math.max(0, Math.min(to, range.end) - Math.max(from, start)) * range.cost
+    start = range.end
   }
   return sum
 }

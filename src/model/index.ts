@@ -16,13 +16,13 @@ export {
 } from './model.js'
 export {
   bytesPayload,
+  type CostRange,
   lazyPayload,
   type Payload,
   rangePayload,
   readPayload,
   rechunked,
   type Slices,
-  type Stretch,
 } from './payload.js'
 export { payloadRange } from './payload-range.js'
 export * from './recipe.js'

@@ -26,11 +26,11 @@ export interface Slices {
   /** Slices start at multiples of this, and end at one or at the end of the payload. */
   readonly unit: number
   /** In order up to the end, where some bytes take more work than others, and slices together more than the whole. */
-  readonly stretches?: readonly Stretch[] | undefined
+  readonly costRanges?: readonly CostRange[] | undefined
   take(offset: number, length: number): Payload
 }
 
-export interface Stretch {
+export interface CostRange {
   readonly end: number
   /** What making a byte of it by itself takes, in nanoseconds, about. */
   readonly cost: number

@@ -59,11 +59,11 @@ export async function* reverseAxes(
   const [before, behind] = [dims.slice(0, axis), dims.slice(axis + 1)]
   const [lines, run, spacing] = [product(behind), product(behind.slice(0, -1)), product(before)]
   const plan: Plan = { source, size, length: dims[axis]!, spacing, behind, lines, run, signal }
-  // An element of axis k with all of the axes behind it is one stretch of the output.
-  const stretch = lines * size
-  const [first, last] = [Math.floor(range.start / stretch), Math.ceil(range.end / stretch)]
-  const maxWidth = Math.min(plan.length, last - first, Math.max(1, Math.floor(budget / stretch)))
-  const band = takeWindow(maxWidth * stretch)
+  // An element of axis k with all of the axes behind it is one block of the output.
+  const blockSize = lines * size
+  const [first, last] = [Math.floor(range.start / blockSize), Math.ceil(range.end / blockSize)]
+  const maxWidth = Math.min(plan.length, last - first, Math.max(1, Math.floor(budget / blockSize)))
+  const band = takeWindow(maxWidth * blockSize)
   const backwards = before.toReversed()
   try {
     for (let at = first; at < last; ) {
@@ -71,8 +71,8 @@ export async function* reverseAxes(
       const from = at % plan.length
       const width = Math.min(maxWidth, plan.length - from, last - at)
       await fillBand(plan, reversedIndex((at - from) / plan.length, backwards) + from * spacing, width, band)
-      const start = at * stretch
-      yield band.subarray(Math.max(0, range.start - start), Math.min(width * stretch, range.end - start))
+      const start = at * blockSize
+      yield band.subarray(Math.max(0, range.start - start), Math.min(width * blockSize, range.end - start))
       at += width
     }
   } finally {

@@ -253,7 +253,7 @@ describe('redirects', () => {
     await expect(opened()).rejects.toMatchObject({ code: 'remote/redirect' })
   })
 
-  it('are found anew when the shortcut expires', async () => {
+  it('are looked up again when the shortcut expires', async () => {
     other.files.set('real.bin', large)
     server.behave.redirect = other.url('real.bin')
     const source = await HttpSource.open(server.url('m.bin'), quick)

@@ -43,7 +43,7 @@ const costFor = (size: number): number => 4e6 / size
 
 describe('a recoded payload', () => {
   const types = ['f16', 'bf16', 'f8_e4m3', 'f64', 'ggml.q8_0', 'ggml.q4_k']
-  it('is the same from another thread, stretch by stretch', async () => {
+  it('is the same from another thread, slice by slice', async () => {
     const pool = fakePool(2, workerJobs)
     await fc.assert(
       fc.asyncProperty(

@@ -44,7 +44,7 @@ export async function settleMethods(
   let budget = budgetFor(wanted, plain, others)
   for (let attempt = 0; ; attempt++) {
     const chosen = allocate(measured, budget)
-    if (!chosen) return refuse(options.name, wanted, leastBytes(measured) - budget, plain)
+    if (!chosen) return refuse(options.name, wanted, minBytes(measured) - budget, plain)
     const methods = new Map([
       ...others.map(({ name }) => [name, keepWord] as const),
       ...chosen.map(({ method }, i) => [open[i]!.name, method] as const),
@@ -107,7 +107,7 @@ const elementsOf = (tensors: readonly Tensor[]): number =>
 const bytesOf = (tensors: readonly Tensor[]): number =>
   tensors.reduce((sum, { data }) => sum + (data?.byteLength ?? 0), 0)
 
-const leastBytes = (measured: readonly (readonly Option[])[]): number =>
+const minBytes = (measured: readonly (readonly Option[])[]): number =>
   measured.reduce((sum, options) => sum + Math.min(...options.map(({ bytes }) => bytes)), 0)
 
 /** By how many bytes a plan misses its target. */

@@ -62,13 +62,13 @@ export async function* regionBytes(
 export function regionSlices(method: Method, layout: BlockLayout, make: MakeRows): Slices {
   const rowCost = workCost(layout) / layout.rows
   const regions = regionsOf(method, layout)
-  const stretches = regions.map(({ perRow }, i) => ({
+  const costRanges = regions.map(({ perRow }, i) => ({
     end: regions[i + 1]?.start ?? layout.byteLength,
     cost: rowCost / perRow,
   }))
   return {
     unit: 1,
-    stretches,
+    costRanges,
     take: (offset, byteLength) => ({
       byteLength,
       chunks: (window, signal) =>

@@ -109,24 +109,24 @@ class Cutter {
   #passMade(slot: Slot, start: number, end: number): void {
     const { partSize, minPart } = this.#sizes
     const slices = slicesOf(slot)
-    if (!slices || (slices.stretches && end - start < minCostly * partSize)) {
-      this.#passStretch(undefined, partSize, start, end)
+    if (!slices || (slices.costRanges && end - start < minCostly * partSize)) {
+      this.#passRange(undefined, partSize, start, end)
       return
     }
-    const { unit, stretches = [{ end: end - start, cost: 1 }] } = slices
-    if (stretches.length > 1 && start - this.#from >= minPart) this.#close(start)
+    const { unit, costRanges = [{ end: end - start, cost: 1 }] } = slices
+    if (costRanges.length > 1 && start - this.#from >= minPart) this.#close(start)
     // Parts that take about the same work.
-    const least = Math.min(...stretches.map(({ cost }) => cost))
+    const minCost = Math.min(...costRanges.map(({ cost }) => cost))
     let from = start
-    for (const stretch of stretches) {
-      const size = Math.max(minPart, Math.floor((partSize * least) / stretch.cost))
-      this.#passStretch(unit, size, from, start + stretch.end)
-      from = start + stretch.end
+    for (const range of costRanges) {
+      const size = Math.max(minPart, Math.floor((partSize * minCost) / range.cost))
+      this.#passRange(unit, size, from, start + range.end)
+      from = start + range.end
     }
   }
 
   /** `unit`: where it can be cut, counted from `start`. */
-  #passStretch(unit: number | undefined, partSize: number, start: number, end: number): void {
+  #passRange(unit: number | undefined, partSize: number, start: number, end: number): void {
     const { minPart, maxPart } = this.#sizes
     // Where nothing but the ends of the slot is a border, the slot before it must not drag it into its part.
     if (unit === undefined && end - this.#from > partSize && start - this.#from >= minPart) this.#close(start)
@@ -155,7 +155,7 @@ class Cutter {
 const minCostly = 4
 
 /** Where a slot can be cut; undefined if it can only be made from its start. */
-function slicesOf(slot: Slot): Pick<Slices, 'unit' | 'stretches'> | undefined {
+function slicesOf(slot: Slot): Pick<Slices, 'unit' | 'costRanges'> | undefined {
   if (slot.kind !== 'payload') return anywhere
   const { slices, read } = slot.plain ?? slot.payload
   return slices ?? (read && anywhere)

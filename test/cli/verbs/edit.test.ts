@@ -39,7 +39,7 @@ test('with slack it changes the file where it is and says so', async () => {
   expect(readdirSync(at())).toEqual(['m.safetensors'])
 })
 
-test('without slack it writes the file anew and says so', async () => {
+test('without slack it rewrites the file and says so', async () => {
   const path = await makeModel()
   const before = await digests(path)
   const { stdout } = await tare('edit', '--json', path, '--set', `author=${'x'.repeat(300)}`)

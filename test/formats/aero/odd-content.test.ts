@@ -41,7 +41,7 @@ describe('a tensor whose bytes do not go with its type and shape', () => {
       const model = await openModel(new MemorySource(bytes, 'x.aero'))
       const { dtype, shape, data } = model.tensors.at(0)!
       expect([dtype.id, shape]).toEqual(['packed', odd.shape])
-      const isOwn = target.startsWith('aero') // laid out anew, not copied
+      const isOwn = target.startsWith('aero') // rewritten, not copied
       const files = await convertToFiles(model, target, { name: namesOf(target), ...(isOwn && { align: 16 }) })
       expect((await verifySource(sourceOf(files))).findings.filter(({ severity }) => severity === 'error')).toEqual([])
       const there = await openModel(sourceOf(files))

@@ -90,7 +90,7 @@ async function expectThereAndBack(model: Model, target: Format, what: string): P
     expect(fieldsOf(returned!), `${what} from ${target.id}`).toEqual(fieldsOf(model))
 }
 
-/** What diff does not look at: the fields that only AERO has. Numbers of descriptors are given anew. */
+/** What diff does not look at: the fields that only AERO has. Descriptors are numbered again. */
 const fieldsOf = ({ tensors }: Model): Record<string, unknown> =>
   Object.fromEntries([...tensors].map(({ name, extra: { quant_id: _, ...rest } = {} }) => [name, rest]))
 

@@ -1,4 +1,4 @@
-// Files for the tests of this format: written by tare, then changed by hand, with the checksums mended where the damage is not theirs.
+// Files for the tests of this format: written by tare, then changed by hand, with the checksums repaired where the damage is not theirs.
 import { crc32 } from 'node:zlib'
 import { encodeUtf8 } from '../../../src/bytes/index.js'
 import { tableOf, vocabularyPart } from '../../../src/content/vocabulary.js'

@@ -34,13 +34,13 @@ describe('damage', () => {
     ['sectioned', sectioned, true],
     ['sectioned without checksums', unsummed, false],
     ['stream', stream, false],
-  ] as const)('of a %s file is answered with findings, or harmless', async (_, bytes, mend) => {
+  ] as const)('of a %s file is answered with findings, or harmless', async (_, bytes, isRepaired) => {
     await fc.assert(
       fc.asyncProperty(damage, async (changes) => {
         const copy = bytes.slice()
         // Most damage goes to the index, where it matters.
         for (const [at, value] of changes) copy[at % Math.min(copy.byteLength, 560)] = value
-        await survive(mend ? repaired(copy) : copy)
+        await survive(isRepaired ? repaired(copy) : copy)
       }),
       { seed: 9, numRuns: 150 },
     )

@@ -49,16 +49,19 @@ describe.skipIf(process.platform === 'win32')('a signal ends', () => {
   })
 })
 
-test.skipIf(process.platform === 'win32')('what is written to a pipe arrives, whoever comes first', async () => {
-  const { openOutput } = await import('../../../src/node/output.js')
-  execFileSync('mkfifo', [at('pipe')])
-  const bytes = Uint8Array.from({ length: 3_000_000 }, (_, i) => (i * i) >>> 5)
-  const opening = openOutput(at('pipe'))
-  const reader = spawn('sh', ['-c', `sleep 0.2; cat ${at('pipe')} > ${at('copy')}`])
-  const ended = once(reader, 'exit')
-  const sink = await opening
-  for (let done = 0; done < bytes.length; done += 999_999) await sink.write(bytes.subarray(done, done + 999_999))
-  await sink.close()
-  await ended
-  expect(Buffer.compare(readFileSync(at('copy')), bytes)).toBe(0)
-})
+test.skipIf(process.platform === 'win32')(
+  'what is written to a pipe arrives, whichever side opens it first',
+  async () => {
+    const { openOutput } = await import('../../../src/node/output.js')
+    execFileSync('mkfifo', [at('pipe')])
+    const bytes = Uint8Array.from({ length: 3_000_000 }, (_, i) => (i * i) >>> 5)
+    const opening = openOutput(at('pipe'))
+    const reader = spawn('sh', ['-c', `sleep 0.2; cat ${at('pipe')} > ${at('copy')}`])
+    const ended = once(reader, 'exit')
+    const sink = await opening
+    for (let done = 0; done < bytes.length; done += 999_999) await sink.write(bytes.subarray(done, done + 999_999))
+    await sink.close()
+    await ended
+    expect(Buffer.compare(readFileSync(at('copy')), bytes)).toBe(0)
+  },
+)

@@ -157,7 +157,7 @@ describe('a stream that other threads hash', () => {
       const waits = hasty.update(bytes)
       results.push((await hasty.finish()).map((digests) => Buffer.from(digests).toString('base64')))
       const hadToWait = waits instanceof Promise
-      // Long stretches are read to where the threads look, short ones are copied there.
+      // Long ranges are read to where the threads look, short ones are copied there.
       const { writeFileSync } = await import('node:fs')
       writeFileSync(process.argv[2] + '/stream.bin', bytes)
       const source = await tare.FileSource.open(process.argv[2] + '/stream.bin')

@@ -109,7 +109,7 @@ describe('cutFile', () => {
         byteLength: length,
         slices: {
           unit: 1,
-          stretches: [
+          costRanges: [
             { end: length / 4, cost: 3 },
             { end: length, cost: 1 },
           ],

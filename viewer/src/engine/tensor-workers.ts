@@ -13,7 +13,7 @@ const maxWorkers = Math.max(1, Math.min(4, navigator.hardwareConcurrency ?? 2))
 const workers: WorkerClient[] = []
 
 /** The one with the least to do, and of equals the one that was asked longest ago; another is started when all of them are busy. */
-function leastBusy(): WorkerClient {
+function pickWorker(): WorkerClient {
   const best = workers.toSorted((a, b) => a.load - b.load)[0]
   if (!best || (best.load > 0 && workers.length < maxWorkers)) return startOne()
   workers.push(...workers.splice(workers.indexOf(best), 1))
@@ -41,7 +41,7 @@ export async function askTensor<N extends keyof TileCalls>(
   options?: AskOptions,
 ): Promise<TileCalls[N]['answer']> {
   if (!question.tensor.place) return ask(name, question, options)
-  const askOne = () => leastBusy().ask(name, question, options) as Promise<TileCalls[N]['answer']>
+  const askOne = () => pickWorker().ask(name, question, options) as Promise<TileCalls[N]['answer']>
   try {
     return await askOne()
   } catch (error) {

@@ -53,7 +53,7 @@ export function fitRange(
   for (let i = 0; i < count; i++) {
     attempt[i] = nearestWithin(fround(factor * fround(values[from + i]! - min)), 0, limit)
   }
-  let leastError = errorOf(values, from, count, weights, scale, min, trials.isAbsolute)
+  let minError = errorOf(values, from, count, weights, scale, min, trials.isAbsolute)
   codes.set(attempt.subarray(0, count), codesFrom)
   const start = fround(trials.start)
   const step = fround(trials.step)
@@ -81,9 +81,9 @@ export function fitRange(
       newScale = fround(sumXL / sumLL)
     }
     const error = errorOf(values, from, count, weights, newScale, newMin, trials.isAbsolute)
-    if (!(error < leastError)) continue
+    if (!(error < minError)) continue
     codes.set(attempt.subarray(0, count), codesFrom)
-    leastError = error
+    minError = error
     scale = newScale
     min = newMin
   }

@@ -161,7 +161,7 @@ function factorOfLeastError(
   codes: Uint8Array,
 ): number {
   let best = fround(limit / max)
-  let leastError = 0
+  let minError = 0
   for (let trial = 0; trial <= 8; trial++) {
     const tenths = trial === 0 ? 0 : trial < 5 ? trial - 5 : trial - 4
     const factor = trial === 0 ? best : fround(fround(fround(fround(0.1) * tenths) + limit) / max)
@@ -174,8 +174,8 @@ function factorOfLeastError(
       const rest = fround(values[i]! - fround(scale * code))
       error = fround(error + fround(fround(weights[i]! * rest) * rest))
     }
-    if (trial > 0 && !(error < leastError)) continue
-    leastError = error
+    if (trial > 0 && !(error < minError)) continue
+    minError = error
     best = factor
   }
   return best

@@ -72,7 +72,7 @@ describe('a file with a known defect and other damage', () => {
     ['an empty chunk with the hash of something', [{ ...unknown, bytes: new Uint8Array(0), hash: damaged.hash! }]],
     ['a chunk that cannot be unfolded', [{ ...unknown, flags: 1 }]],
     ['a manifest that cannot be unfolded', [{ ...unknown, fourcc: 'MMSG', flags: 1, hash: noHash }]],
-  ] as const)('leaves out or mends %s', async (what, chunks) => {
+  ] as const)('leaves out or repairs %s', async (what, chunks) => {
     for (const first of [json(), json('no json')]) {
       const bytes = await aeroBytes([first, ...chunks, index(entry('a')), weights()])
       await expectSound(bytes, what)

@@ -61,7 +61,7 @@ describe('repair', () => {
     expect(Buffer.compare(bytes, whole)).toBe(0)
   })
 
-  it('lays out anew what shares bytes with the index, also where no tensor lies under it', async () => {
+  it('rewrites what shares bytes with the index, also where no tensor lies under it', async () => {
     const list = { ...index(entry('a', { data_off: 200 })), offset: 304 }
     const before = await aeroBytes([{ ...weights(210), offset: 320 }, list])
     expect(codesOf(await verifyBytes(before))).toContain('aero/defect-overwritten-weights')

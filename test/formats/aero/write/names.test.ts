@@ -101,7 +101,7 @@ it('keeps the names of a file that carries another format when something else is
   }
 })
 
-it('leaves a file of its own without a name as it is, also when it is laid out anew', async () => {
+it('leaves a file of its own without a name as it is, also when it is rewritten', async () => {
   const file = 'valid/tidx-wtsh-only.aero'
   const model = await openModel(fixtureSource('aero', file))
   const source: ByteSource = Object.assign(new MemorySource(fixtureBytes('aero', file)), {

@@ -195,7 +195,7 @@ describe('layout', () => {
     expect(findings.map(({ code }) => code)).toEqual(['aero/tensor-tied'])
   })
 
-  it('carries chunks, manifest keys and tensor keys along when it lays out anew', async () => {
+  it('carries chunks, manifest keys and tensor keys along when it rewrites a file', async () => {
     for (const file of ['valid/unknown-chunks.aero', 'valid/extra-keys.aero']) {
       const model = await openModel(fixtureSource('aero', file))
       const again = await openModel(sourceOf(await convertToFiles(model, 'aero', { align: 32 })))

@@ -1,10 +1,10 @@
 // The error of what is quantized twice, against the original.
 import { existsSync, writeFileSync } from 'node:fs'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { tensorQuality } from '../../../src/kit.js'
-import { openModel } from '../../../src/node.js'
-import { useTempDir } from '../../node/temp-dir.js'
-import { runCli } from '../run-cli.js'
+import { tensorQuality } from '../../../../src/kit.js'
+import { openModel } from '../../../../src/node.js'
+import { useTempDir } from '../../../node/temp-dir.js'
+import { runCli } from '../../run-cli.js'
 
 const at = useTempDir()
 

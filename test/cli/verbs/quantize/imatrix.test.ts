@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { useTempDir } from '../../node/temp-dir.js'
-import { fixturePath } from '../../support/fixtures.js'
-import { runCli } from '../run-cli.js'
+import { useTempDir } from '../../../node/temp-dir.js'
+import { fixturePath } from '../../../support/fixtures.js'
+import { runCli } from '../../run-cli.js'
 
 const at = useTempDir()
 const gguf = fixturePath('imatrix', 'dense.gguf')

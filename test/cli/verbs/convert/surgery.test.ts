@@ -2,12 +2,12 @@
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { useTempDir } from '../../node/temp-dir.js'
-import { fixturePath } from '../../support/fixtures.js'
-import { runCli as tare } from '../run-cli.js'
+import { useTempDir } from '../../../node/temp-dir.js'
+import { fixturePath } from '../../../support/fixtures.js'
+import { runCli as tare } from '../../run-cli.js'
 
 const at = useTempDir()
-const sample = join(import.meta.dirname, '../../../examples/tiny-mlp.safetensors')
+const sample = join(import.meta.dirname, '../../../../examples/tiny-mlp.safetensors')
 const json = async (...args: string[]) => JSON.parse((await tare(...args, '--json')).stdout)
 const convert = (...args: string[]) => tare('convert', ...args)
 const tensorsOf = async (file: string): Promise<[string, string][]> =>

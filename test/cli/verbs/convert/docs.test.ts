@@ -2,11 +2,11 @@
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { useTempDir } from '../../node/temp-dir.js'
-import { runCli } from '../run-cli.js'
+import { useTempDir } from '../../../node/temp-dir.js'
+import { runCli } from '../../run-cli.js'
 
 const at = useTempDir()
-const root = join(import.meta.dirname, '../../..')
+const root = join(import.meta.dirname, '../../../..')
 
 /** A command with what stands below it. */
 function* examples(page: string): Generator<{ command: string; output: string }> {

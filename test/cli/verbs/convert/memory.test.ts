@@ -4,7 +4,7 @@ import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } fr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { useCompiled } from '../compiled.js'
+import { useCompiled } from '../../compiled.js'
 
 const compiled = useCompiled()
 let directory = ''

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { useTempDir } from '../../node/temp-dir.js'
-import { runCli as tare } from '../run-cli.js'
+import { useTempDir } from '../../../node/temp-dir.js'
+import { runCli as tare } from '../../run-cli.js'
 
 const at = useTempDir()
-const sample = new URL('../../../examples/tiny-mlp.safetensors', import.meta.url).pathname
+const sample = new URL('../../../../examples/tiny-mlp.safetensors', import.meta.url).pathname
 
 describe('a run that quantizes nothing', () => {
   test.each([[[]], [['--dry-run']]])('is status 1, says why, and writes nothing: %j', async (flags) => {

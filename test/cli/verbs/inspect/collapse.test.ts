@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { collapseLayers } from '../../../src/cli/verbs/inspect/collapse.js'
+import { collapseLayers } from '../../../../src/cli/verbs/inspect/collapse.js'
 
 const rowsOf = (names: readonly string[], kindOf: (item: { name: string }) => string = () => ''): [string, number][] =>
   collapseLayers(

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { treeRows } from '../../../src/cli/verbs/inspect/tree.js'
-import { f32 } from '../../../src/dtypes/index.js'
-import { inspectTensor, type Tensor } from '../../../src/kit-node.js'
-import { bytesPayload } from '../../../src/model/index.js'
+import { treeRows } from '../../../../src/cli/verbs/inspect/tree.js'
+import { f32 } from '../../../../src/dtypes/index.js'
+import { inspectTensor, type Tensor } from '../../../../src/kit-node.js'
+import { bytesPayload } from '../../../../src/model/index.js'
 
 const tensor = (name: string, more: Partial<Tensor> = {}): Tensor => ({
   ...{ name, dtype: f32, shape: [2, 3], order: 'row', role: 'weight', data: bytesPayload(new Uint8Array(24)) },

@@ -2,9 +2,9 @@
 import { mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { useTempDir } from '../../node/temp-dir.js'
-import { fixturePath, fixturesRoot } from '../../support/fixtures.js'
-import { runCli as tare } from '../run-cli.js'
+import { useTempDir } from '../../../node/temp-dir.js'
+import { fixturePath, fixturesRoot } from '../../../support/fixtures.js'
+import { runCli as tare } from '../../run-cli.js'
 
 const at = useTempDir()
 const layers = 6
