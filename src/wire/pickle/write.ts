@@ -56,8 +56,8 @@ export class PickleWriter {
   /** Texts and names are known by what they say. */
   readonly #texts = new Map<string, number>()
   readonly #globals = new Map<string, number>()
-  /** Everything else is known by itself; what nobody holds any more cannot occur again. */
-  readonly #objects = new WeakMap<object, number>()
+  /** Everything else is known by itself. */
+  readonly #objects = new Map<object, number>()
 
   constructor() {
     this.#byte(op.proto)
@@ -89,7 +89,7 @@ export class PickleWriter {
 
   #object(value: Uint8Array | PickleList | PickleDict | PickleObject | PickleReference): void {
     if (value instanceof Uint8Array) this.#octets(value)
-    else if (value instanceof PickleDict) this.dict(value.size, value.entries(), value)
+    else if (value instanceof PickleDict) this.#dict(value.size, value.entries(), value)
     else if (value instanceof PickleReference) {
       this.value(value.id)
       this.#byte(op.persistentId)
@@ -99,8 +99,19 @@ export class PickleWriter {
     else this.#set(value)
   }
 
-  /** A dict whose entries need not be held all at once. */
-  dict(size: number, entries: PickleEntries, identity: object = {}): void {
+  /** A dict of entries that have no object in common: each is forgotten when it is written. */
+  separateDict(size: number, entries: PickleEntries): void {
+    this.#dict(size, this.#forgetting(entries), {})
+  }
+
+  *#forgetting(entries: PickleEntries): PickleEntries {
+    for (const entry of entries) {
+      yield entry
+      this.#objects.clear()
+    }
+  }
+
+  #dict(size: number, entries: PickleEntries, identity: object): void {
     this.#byte(op.emptyDict)
     this.#remember(identity)
     if (size === 0) return

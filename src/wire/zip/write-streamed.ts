@@ -3,9 +3,10 @@
 // versions, an empty member has no descriptor, and the end records are those of zip64 whatever the size. Loaders of PyTorch compute where data
 // lie from these rules alone.
 import { alignUp, encodeUtf8, joinBytes } from '../../bytes/index.js'
-import { endBytes, wideEnd, zip64Field, zip64Length } from './headers.js'
+import { endBytes, type Placed, wideEnd, zip64Field, zip64Length } from './headers.js'
+import { memberPath } from './member.js'
 import { centralEntry, flagBits, full32, localHeader, methods, signatures } from './structs.js'
-import type { NewMembers, ZipPiece } from './write.js'
+import { bytesPiece, HeaderPiece, type NewMembers, withChecksum, type ZipPiece } from './write.js'
 
 export interface StreamedArchive {
   /** Where the data of a member start. */
@@ -45,62 +46,45 @@ function descriptorLength(size: number, headerOffset: number): number {
   return isWide(size) || isWide(headerOffset) ? 24 : 16
 }
 
-/** What is kept of a member is where it lies; everything else is made when it is written. */
+/** What is kept of a member is where it lies; its headers are made when they are written. */
 export function layOutStreamed({ count, nameAt, sizeAt }: NewMembers, alignment: number): StreamedArchive {
   const headerOffsets = new Float64Array(count + 1)
   const dataOffsets = new Float64Array(count)
+  const nameLengths = new Uint32Array(count)
   for (let i = 0; i < count; i++) {
     const size = sizeAt(i)
     const nameLength = encodeUtf8(nameAt(i)).byteLength
+    nameLengths[i] = nameLength
     dataOffsets[i] = dataStart(headerOffsets[i]!, nameLength, size, alignment)
     headerOffsets[i + 1] = dataOffsets[i]! + size + descriptorLength(size, headerOffsets[i]!)
   }
-  const memberAt = (i: number): Member => ({
-    name: encodeUtf8(nameAt(i)),
-    path: `members[${JSON.stringify(nameAt(i))}]`,
+  const placeAt = (i: number): Placed => ({
+    name: nameAt(i),
+    nameLength: nameLengths[i]!,
     size: sizeAt(i),
     headerOffset: headerOffsets[i]!,
     dataOffset: dataOffsets[i]!,
   })
   return {
     dataOffset: (i) => dataOffsets[i]!,
-    head: (i) => bytesPiece(`${nameOf(nameAt(i))}.header`, localBytes(memberAt(i))),
-    foot: (i) => descriptor(memberAt(i)),
-    tail: () => layOutTail(count, memberAt, headerOffsets[count]!),
+    head(i) {
+      const place = placeAt(i)
+      const path = `${memberPath(place.name)}.header`
+      return new HeaderPiece(path, () => localBytes(place), 0, place.dataOffset - place.headerOffset)
+    },
+    foot: (i) => descriptor(placeAt(i)),
+    tail: () => layOutTail(count, placeAt, headerOffsets[count]!),
   }
 }
 
-const nameOf = (name: string): string => `members[${JSON.stringify(name)}]`
-
-interface Member {
-  readonly name: Uint8Array
-  readonly path: string
-  readonly size: number
-  readonly headerOffset: number
-  readonly dataOffset: number
-}
-
-const bytesPiece = (path: string, bytes: Uint8Array): ZipPiece => ({
-  kind: 'bytes',
-  path,
-  length: bytes.byteLength,
-  bytes,
-})
-
-const checksum = ({ path, dataOffset, size }: Member): ZipPiece => ({
-  kind: 'crc32',
-  path: `${path}.crc32`,
-  covers: [dataOffset, dataOffset + size],
-})
-
 const flagsOf = (size: number): number => (size === 0 ? 0 : flagBits.descriptor) + flagBits.utf8
 
-function localBytes({ name, size, headerOffset, dataOffset }: Member): Uint8Array {
+function localBytes({ name, nameLength, size, headerOffset, dataOffset }: Placed): Uint8Array {
   const bytes = new Uint8Array(dataOffset - headerOffset)
   const view = new DataView(bytes.buffer)
   // miniz has not counted the stored bytes yet when it writes this: the second of the sizes is 0.
   const wide = zip64Field(wideNumbers(size, headerOffset, 0))
-  const paddingAt = localHeader.size + name.byteLength + wide.byteLength
+  const paddingAt = localHeader.size + nameLength + wide.byteLength
   localHeader.writeInto(view, 0, {
     signature: signatures.local,
     versionNeeded: 0,
@@ -111,31 +95,37 @@ function localBytes({ name, size, headerOffset, dataOffset }: Member): Uint8Arra
     crc32: 0,
     compressedSize: 0,
     uncompressedSize: 0,
-    nameLength: name.byteLength,
-    extraLength: bytes.byteLength - localHeader.size - name.byteLength,
+    nameLength,
+    extraLength: bytes.byteLength - localHeader.size - nameLength,
   })
-  bytes.set(name, localHeader.size)
-  bytes.set(wide, localHeader.size + name.byteLength)
+  bytes.set(encodeUtf8(name), localHeader.size)
+  bytes.set(wide, localHeader.size + nameLength)
   bytes.fill(paddingByte, paddingAt)
   bytes.set(encodeUtf8(paddingMark), paddingAt)
   view.setUint16(paddingAt + 2, bytes.byteLength - paddingAt - paddingHead, true)
   return bytes
 }
 
-function descriptor(member: Member): ZipPiece[] {
-  const { path, size, headerOffset } = member
-  const length = descriptorLength(size, headerOffset)
+function descriptor(place: Placed): ZipPiece[] {
+  const length = descriptorLength(place.size, place.headerOffset)
   if (length === 0) return []
-  const start = new Uint8Array(4)
-  new DataView(start.buffer).setUint32(0, signatures.descriptor, true)
-  const sizes = new Uint8Array(length - 8)
-  const view = new DataView(sizes.buffer)
-  if (length === 24) for (const at of [0, 8]) view.setBigUint64(at, BigInt(size), true)
-  else for (const at of [0, 4]) view.setUint32(at, size, true)
-  return [bytesPiece(`${path}.descriptor`, start), checksum(member), bytesPiece(`${path}.descriptor`, sizes)]
+  const path = `${memberPath(place.name)}.descriptor`
+  return withChecksum(place, path, length, 4, () => descriptorBytes(place, length))
 }
 
-function centralBytes({ name, size, headerOffset }: Member): Uint8Array {
+function descriptorBytes({ size }: Placed, length: number): Uint8Array {
+  const bytes = new Uint8Array(length)
+  const view = new DataView(bytes.buffer)
+  view.setUint32(0, signatures.descriptor, true)
+  if (length === 24) for (const at of [8, 16]) view.setBigUint64(at, BigInt(size), true)
+  else for (const at of [8, 12]) view.setUint32(at, size, true)
+  return bytes
+}
+
+const centralLength = ({ nameLength, size, headerOffset }: Placed): number =>
+  centralEntry.size + nameLength + zip64Length(wideNumbers(size, headerOffset).length)
+
+function centralBytes({ name, nameLength, size, headerOffset }: Placed): Uint8Array {
   const extra = zip64Field(wideNumbers(size, headerOffset))
   const entry = centralEntry.write({
     signature: signatures.central,
@@ -148,7 +138,7 @@ function centralBytes({ name, size, headerOffset }: Member): Uint8Array {
     crc32: 0,
     compressedSize: Math.min(size, full32),
     uncompressedSize: Math.min(size, full32),
-    nameLength: name.byteLength,
+    nameLength,
     extraLength: extra.byteLength,
     commentLength: 0,
     disk: 0,
@@ -156,24 +146,21 @@ function centralBytes({ name, size, headerOffset }: Member): Uint8Array {
     externalAttributes: 0,
     localOffset: Math.min(headerOffset, full32),
   })
-  return joinBytes([entry, name, extra])
+  return joinBytes([entry, encodeUtf8(name), extra])
 }
 
 function* layOutTail(
   count: number,
-  memberAt: (index: number) => Member,
+  placeAt: (index: number) => Placed,
   offset: number,
 ): Generator<ZipPiece, void, void> {
   const at = centralEntry.offsetOf('crc32')
   let size = 0
   for (let i = 0; i < count; i++) {
-    const member = memberAt(i)
-    const bytes = centralBytes(member)
-    const { path } = member
-    yield bytesPiece(path, bytes.subarray(0, at))
-    yield checksum(member)
-    yield bytesPiece(path, bytes.subarray(at + 4))
-    size += bytes.byteLength
+    const place = placeAt(i)
+    const length = centralLength(place)
+    yield* withChecksum(place, memberPath(place.name), length, at, () => centralBytes(place))
+    size += length
   }
   yield bytesPiece('zip64_end', wideEnd(count, size, offset, madeBy))
   yield bytesPiece('end', endBytes(count, size, offset, new Uint8Array()))

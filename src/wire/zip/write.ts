@@ -11,6 +11,7 @@ import {
   type Placed,
   wideEnd,
 } from './headers.js'
+import { memberPath } from './member.js'
 import { centralEntry, localHeader } from './structs.js'
 
 /** The members are not held in a list: each is asked for its name and size when they are needed. */
@@ -24,6 +25,13 @@ export interface NewMembers {
 export type ZipPiece =
   | { readonly kind: 'bytes'; readonly path: string; readonly length: number; readonly bytes: Uint8Array }
   | { readonly kind: 'crc32'; readonly path: string; readonly covers: readonly [start: number, end: number] }
+
+export const bytesPiece = (path: string, bytes: Uint8Array): ZipPiece => ({
+  kind: 'bytes',
+  path,
+  length: bytes.byteLength,
+  bytes,
+})
 
 export interface NewArchive {
   /** What goes before the data of member number `index`. */
@@ -60,14 +68,15 @@ export function layOutZip(
     head(i) {
       const place = placeAt(i)
       const length = place.dataOffset - place.headerOffset
-      return withChecksum(place, length, localHeader.offsetOf('crc32'), () => localBytes(place, alignment))
+      const at = localHeader.offsetOf('crc32')
+      return withChecksum(place, memberPath(place.name), length, at, () => localBytes(place, alignment))
     },
     tail: () => layOutTail(count, placeAt, headerOffsets[count]!, comment),
   }
 }
 
 /** A part of a header, which is made when the first of its parts is asked for. */
-class HeaderPiece {
+export class HeaderPiece {
   readonly kind = 'bytes'
   readonly path: string
   readonly length: number
@@ -86,18 +95,22 @@ class HeaderPiece {
   }
 }
 
-/** A header as the pieces around its checksum, which is at `at`. */
-function withChecksum(place: Placed, length: number, at: number, make: () => Uint8Array): ZipPiece[] {
-  const path = `members[${JSON.stringify(place.name)}]`
+/** A header at `path` as the pieces around the checksum of its member, which is at `at`. */
+export function withChecksum(
+  { name, dataOffset, size }: Placed,
+  path: string,
+  length: number,
+  at: number,
+  make: () => Uint8Array,
+): ZipPiece[] {
   let made: Uint8Array | undefined
   const header = (): Uint8Array => {
     made ??= make()
     return made
   }
-  const covers = [place.dataOffset, place.dataOffset + place.size] as const
   return [
     new HeaderPiece(path, header, 0, at),
-    { kind: 'crc32', path: `${path}.crc32`, covers },
+    { kind: 'crc32', path: `${memberPath(name)}.crc32`, covers: [dataOffset, dataOffset + size] },
     new HeaderPiece(path, header, at + 4, length),
   ]
 }
@@ -108,19 +121,14 @@ function* layOutTail(
   offset: number,
   comment: Uint8Array,
 ): Generator<ZipPiece, void, void> {
+  const at = centralEntry.offsetOf('crc32')
   let size = 0
   for (let i = 0; i < count; i++) {
     const place = placeAt(i)
     const length = centralLength(place)
-    yield* withChecksum(place, length, centralEntry.offsetOf('crc32'), () => centralBytes(place))
+    yield* withChecksum(place, memberPath(place.name), length, at, () => centralBytes(place))
     size += length
   }
-  const piece = (path: string, bytes: Uint8Array): ZipPiece => ({
-    kind: 'bytes',
-    path,
-    length: bytes.byteLength,
-    bytes,
-  })
-  if (needsWideEnd(count, size, offset)) yield piece('zip64_end', wideEnd(count, size, offset))
-  yield piece('end', endBytes(count, size, offset, comment))
+  if (needsWideEnd(count, size, offset)) yield bytesPiece('zip64_end', wideEnd(count, size, offset))
+  yield bytesPiece('end', endBytes(count, size, offset, comment))
 }

@@ -10,7 +10,7 @@ export function pickleStateDict(tensors: readonly Tensor[], storages: NewStorage
   const writer = new PickleWriter()
   if (tensors.some(hasPath)) writer.value(nested(tensors, storages))
   // One tensor at a time: a model can have a hundred thousand.
-  else writer.dict(tensors.length, entriesOf(tensors, storages))
+  else writer.separateDict(tensors.length, entriesOf(tensors, storages))
   return writer.finish()
 }
 
