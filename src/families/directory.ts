@@ -57,7 +57,7 @@ export class ModelDirectory {
     try {
       return JSON.parse(text)
     } catch (error) {
-      return parseWithoutNumbers(text) ?? this.fail(path, `it is not JSON: ${(error as Error).message}`)
+      return parseWithWords(text) ?? this.fail(path, `it is not JSON: ${(error as Error).message}`)
     }
   }
 
@@ -92,14 +92,20 @@ export class ModelDirectory {
   }
 }
 
-/** Python writes numbers that JSON does not have: they are taken for nothing. Undefined where that does not help. */
-function parseWithoutNumbers(text: string): unknown {
+/** Python writes numbers that JSON does not have. Undefined where that is not what is wrong. */
+function parseWithWords(text: string): unknown {
+  const words: Readonly<Record<string, number>> = { NaN: Number.NaN, Infinity: Infinity, '-Infinity': -Infinity }
+  // No text of the file has the mark.
+  let mark = '#'
+  while (text.includes(mark)) mark += '#'
   const json = text.replace(/"(?:[^"\\]|\\.)*"|-?\bInfinity\b|\bNaN\b/g, (part) =>
-    part.startsWith('"') ? part : 'null',
+    part.startsWith('"') ? part : JSON.stringify(mark + part),
   )
   if (json === text) return undefined
   try {
-    return JSON.parse(json)
+    return JSON.parse(json, (_, value) =>
+      typeof value === 'string' && value.startsWith(mark) ? words[value.slice(mark.length)] : value,
+    )
   } catch {
     return undefined
   }

@@ -76,6 +76,8 @@ export interface TensorRule {
   readonly by?: TransformName
   /** Tensors of one layer that differ in `{e}` only become one, with the experts as a new first dimension. */
   readonly stack?: true
+  /** How many there are for each of the experts that the configuration counts, if not one. */
+  readonly experts?: number
 }
 
 /**

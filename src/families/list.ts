@@ -15,7 +15,16 @@ import { miniCpm3 } from './architectures/decoders/minicpm3.js'
 import { nemotron } from './architectures/decoders/nemotron.js'
 import { olmo, olmo2, olmoe } from './architectures/decoders/olmo.js'
 import { phi2, phi3, phiMoe } from './architectures/decoders/phi.js'
-import { qwen2, qwen2Moe, qwen2Vl, qwen3, qwen3Moe, qwen3Vl, qwen3VlMoe } from './architectures/decoders/qwen.js'
+import {
+  maincoder,
+  qwen2,
+  qwen2Moe,
+  qwen2Vl,
+  qwen3,
+  qwen3Moe,
+  qwen3Vl,
+  qwen3VlMoe,
+} from './architectures/decoders/qwen.js'
 import { stableLm } from './architectures/decoders/stablelm.js'
 import { starcoder2 } from './architectures/decoders/starcoder2.js'
 import {
@@ -27,6 +36,7 @@ import {
   roberta,
   xlmRoberta,
 } from './architectures/encoders/bert.js'
+import { euroBert } from './architectures/encoders/eurobert.js'
 import { modernBert } from './architectures/encoders/modern-bert.js'
 import { t5, t5Encoder } from './architectures/encoders/t5.js'
 import { bloom } from './architectures/gpt/bloom.js'
@@ -34,6 +44,7 @@ import { falcon } from './architectures/gpt/falcon.js'
 import { codeShell, gpt2, starcoder } from './architectures/gpt/gpt2.js'
 import { gptNeoX } from './architectures/gpt/gptneox.js'
 import { mpt } from './architectures/gpt/mpt.js'
+import { bamba, graniteHybrids } from './architectures/hybrids/granite-hybrid.js'
 import { jamba } from './architectures/hybrids/jamba.js'
 import { lfm2, lfm2Moe } from './architectures/hybrids/lfm2.js'
 import { mamba, mamba2 } from './architectures/hybrids/mamba.js'
@@ -42,6 +53,7 @@ import { dbrx } from './architectures/moe/dbrx.js'
 import { deepseek, deepseek2, dots1 } from './architectures/moe/deepseek.js'
 import { gptOss } from './architectures/moe/gpt-oss.js'
 import { llama4 } from './architectures/moe/llama4.js'
+import { afMoe, groveMoe, mellum, miniMaxM2, rnd1, smallThinker } from './architectures/moe/qwen-like.js'
 import type { Config, Family } from './family.js'
 
 export const families: readonly Family[] = [
@@ -56,6 +68,7 @@ export const families: readonly Family[] = [
   qwen3,
   qwen2Moe,
   qwen3Moe,
+  maincoder,
   qwen2Vl,
   qwen3Vl,
   qwen3VlMoe,
@@ -80,6 +93,12 @@ export const families: readonly Family[] = [
   bailingMoe2,
   dbrx,
   gptOss,
+  miniMaxM2,
+  afMoe,
+  groveMoe,
+  smallThinker,
+  mellum,
+  rnd1,
   gpt2,
   gptNeoX,
   starcoder,
@@ -107,6 +126,8 @@ export const families: readonly Family[] = [
   mamba,
   mamba2,
   jamba,
+  ...graniteHybrids,
+  bamba,
   lfm2,
   lfm2Moe,
   bert,
@@ -117,6 +138,7 @@ export const families: readonly Family[] = [
   nomicBertMoe,
   jinaBert2,
   modernBert,
+  euroBert,
   t5,
   t5Encoder,
 ]

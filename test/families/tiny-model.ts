@@ -59,7 +59,9 @@ function encoded(dtype: string, values: Float32Array): Uint8Array {
   return bytes
 }
 
-const pieces: readonly (readonly [text: string, score: number, type: number])[] = [
+type Piece = readonly [text: string, score: number, type: number]
+
+const pieces: readonly Piece[] = [
   ['<unk>', 0, 2],
   ['<s>', 0, 3],
   ['</s>', 0, 3],
@@ -70,7 +72,14 @@ const pieces: readonly (readonly [text: string, score: number, type: number])[] 
 ]
 
 /** The pieces as a SentencePiece model. */
-function sentencePiece(): Uint8Array {
+export function sentencePiece(): Uint8Array {
+  return sentencePieceOf(pieces)
+}
+
+/** SentencePiece itself wants all bytes or none. */
+export const withoutBytes = (): Uint8Array => sentencePieceOf(pieces.filter(([, , type]) => type !== 6))
+
+function sentencePieceOf(pieces: readonly Piece[]): Uint8Array {
   const field = (number: number, body: readonly number[]): number[] => [(number << 3) | 2, body.length, ...body]
   const float = (number: number, value: number): number[] => [
     (number << 3) | 5,

@@ -1,5 +1,6 @@
 // Architectures beyond the golden cases: from a directory to GGUF, back, and to GGUF again.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -8,6 +9,11 @@ import { convertToFiles } from '../support/convert.js'
 import { convertDirectory } from './golden-cases.js'
 import { tinyTensors, writeTinyModel } from './tiny-model.js'
 import { tokenizerFiles, variants } from './variants/index.js'
+
+/** SHA-256 of what llama.cpp's converter (b21e4de) made of the same directories, with the name of the pre-tokenizer given to it. */
+const madeByLlamaCpp: Readonly<Record<string, string>> = JSON.parse(
+  readFileSync(join(import.meta.dirname, 'variants', 'llama-cpp.json'), 'utf8'),
+)
 
 const scratch = mkdtempSync(join(tmpdir(), 'tare-variants-'))
 afterAll(() => rmSync(scratch, { recursive: true, force: true }))
@@ -28,6 +34,8 @@ describe('a model of another architecture, to GGUF and back', () => {
       files: tokenizerFiles[tokenizer]!,
     })
     const gguf = await convertDirectory(source, 'f32')
+    const theirs = madeByLlamaCpp[name]
+    if (theirs !== undefined) expect(createHash('sha256').update(gguf).digest('hex')).toBe(theirs)
     const model = await openModel(new MemorySource(gguf, 'model.gguf'))
     const files = await convertToFiles(model, 'safetensors', { name: 'model.safetensors', folder: true })
     const back = join(scratch, name, 'Back-7B-Chat')
@@ -40,9 +48,27 @@ describe('a model of another architecture, to GGUF and back', () => {
     expect(await convertDirectory(back, 'f32')).toEqual(gguf)
     // Norms that had one added to them, and rows that stand for padding, are the same numbers again.
     // A logarithm is one of those that lead to the same number.
-    const isSame = !['RoBERTa', 'XLM-RoBERTa', 'Mamba', 'Mamba 2', 'Jamba'].includes(name)
+    const isSame = !/^(RoBERTa|XLM-RoBERTa|Mamba|Mamba 2|Jamba|Bamba|Granite 4.*)$/.test(name)
     if (isSame) expect(await contents(back)).toEqual(await contents(source))
     expect(tinyTensors(shapes).length).toBe((await contents(back)).size)
+  })
+
+  it('keeps numbers that JSON does not have, as Python writes them', async () => {
+    const { config, shapes, tokenizer } = variants.Arcee!
+    const generation = '{"top_k": NaN, "top_p": Infinity, "min_p": -Infinity, "temperature": NaN, "note": "NaN"}'
+    const source = await writeTinyModel(join(scratch, 'numbers'), {
+      config,
+      shapes,
+      files: { ...tokenizerFiles[tokenizer], 'generation_config.json': generation },
+    })
+    const gguf = await convertDirectory(source, 'f32')
+    const { metadata } = await openModel(new MemorySource(gguf, 'model.gguf'))
+    const sampling = [...metadata].filter(([key]) => key.startsWith('general.sampling.'))
+    expect(sampling.map(([key, entry]) => [key.split('.').at(-1), 'value' in entry && entry.value])).toEqual([
+      ['top_p', Infinity],
+      ['min_p', -Infinity],
+      ['temp', Number.NaN],
+    ])
   })
 
   it('states a setting that follows from the tensors', async () => {

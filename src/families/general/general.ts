@@ -135,7 +135,8 @@ function samplingEntries(generation: Config): Entry[] {
   const entries = samplingKeys.flatMap(([key, from, type]): Entry[] => {
     const stated = generation[from]
     const value = typeof stated === 'boolean' ? Number(stated) : stated
-    return typeof value === 'number' && Number.isFinite(value) ? [[`general.sampling.${key}`, { type, value }]] : []
+    const fits = typeof value === 'number' && (type === 'f32' || value === (value | 0))
+    return fits ? [[`general.sampling.${key}`, { type, value }]] : []
   })
   return [...textEntry('general.sampling.sequence', generation.sequence), ...entries]
 }

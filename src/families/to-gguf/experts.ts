@@ -12,48 +12,68 @@ import type { Match } from './names.js'
 /** No model has more. */
 const maxExperts = 65_536
 
+const expertCounts = [
+  'moe_num_primary_experts',
+  'num_local_experts',
+  'num_experts',
+  'n_routed_experts',
+  'moe_num_experts',
+] as const
+
+/** Patterns of as many experts each, in the order in which they are written. */
+interface Kind {
+  readonly experts: number
+  readonly patterns: readonly string[]
+}
+
+interface Started {
+  readonly kind: Kind
+  readonly layer: number
+  readonly groups: Map<string, Tensor[]>
+}
+
 export class ExpertStacks {
   readonly #file: string
-  readonly #experts: number
-  /** The patterns that are stacked, in the order in which they are written. */
-  readonly #patterns: readonly string[]
-  readonly #layers = new Map<number, Map<string, Tensor[]>>()
+  readonly #kinds = new Map<string, Kind>()
+  readonly #started = new Map<string, Started>()
 
   constructor({ family, config }: ModelConfig, file: string) {
     this.#file = file
-    this.#experts = numberIn(config, 'num_local_experts', 'num_experts', 'n_routed_experts', 'moe_num_experts') ?? 0
-    this.#patterns = Object.entries(family.tensors).flatMap(([pattern, rule]) =>
-      typeof rule !== 'string' && rule.stack ? [pattern] : [],
+    const experts = numberIn(config, ...expertCounts) ?? 0
+    const rules = Object.entries(family.tensors).flatMap(([pattern, rule]) =>
+      typeof rule !== 'string' && rule.stack ? [{ pattern, share: rule.experts ?? 1 }] : [],
     )
+    for (const share of new Set(rules.map((rule) => rule.share))) {
+      const patterns = rules.filter((rule) => rule.share === share).map(({ pattern }) => pattern)
+      for (const pattern of patterns) this.#kinds.set(pattern, { experts: Math.floor(experts * share), patterns })
+    }
   }
 
   /** The stacked tensors of a layer, when this was the last of its parts. */
   add(tensor: Tensor, { pattern, layer = 0, expert = 0 }: Match): readonly Tensor[] {
-    if (expert >= this.#experts || this.#experts > maxExperts) {
-      const message = `it is expert ${expert}, and the configuration says that there are ${this.#experts}`
+    const kind = this.#kinds.get(pattern)!
+    const { experts, patterns } = kind
+    if (expert >= experts || experts > maxExperts) {
+      const message = `it is expert ${expert}, and the configuration says that there are ${experts}`
       failWith(familyCodes['tensor-unknown'], { file: this.#file, path: tensor.name, message })
     }
-    const groups = this.#layers.get(layer) ?? new Map<string, Tensor[]>()
-    this.#layers.set(layer, groups)
+    const key = `${layer} ${patterns[0]}`
+    const started = this.#started.get(key) ?? { kind, layer, groups: new Map<string, Tensor[]>() }
+    this.#started.set(key, started)
+    const { groups } = started
     const group = groups.get(pattern) ?? []
     groups.set(pattern, group)
     group[expert] = tensor
-    if (!this.#patterns.every((each) => this.#isWhole(groups.get(each)))) return []
-    this.#layers.delete(layer)
-    return this.#patterns.map((each) => stacked(groups.get(each)!))
-  }
-
-  #isWhole(group: readonly Tensor[] | undefined): boolean {
-    if (group?.length !== this.#experts) return false
-    for (let expert = 0; expert < this.#experts; expert++) if (!group[expert]) return false
-    return true
+    if (!patterns.every((each) => isWhole(groups.get(each), experts))) return []
+    this.#started.delete(key)
+    return patterns.map((each) => stacked(groups.get(each)!))
   }
 
   assertComplete(): void {
-    for (const [layer, groups] of this.#layers) {
-      const pattern = this.#patterns.find((each) => !this.#isWhole(groups.get(each)))!
+    for (const { kind, layer, groups } of this.#started.values()) {
+      const pattern = kind.patterns.find((each) => !isWhole(groups.get(each), kind.experts))!
       const there = groups.get(pattern)?.filter(Boolean).length ?? 0
-      const message = `layer ${layer} has ${there} of ${this.#experts} experts`
+      const message = `layer ${layer} has ${there} of ${kind.experts} experts`
       failWith(familyCodes['tensor-missing'], {
         file: this.#file,
         path: pattern.replace('{n}', String(layer)),
@@ -61,6 +81,12 @@ export class ExpertStacks {
       })
     }
   }
+}
+
+function isWhole(group: readonly Tensor[] | undefined, experts: number): boolean {
+  if (group?.length !== experts) return false
+  for (let expert = 0; expert < experts; expert++) if (!group[expert]) return false
+  return true
 }
 
 function stacked(parts: readonly Tensor[]): Tensor {

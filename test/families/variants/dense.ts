@@ -123,7 +123,14 @@ export const denseModels: Readonly<Record<string, Variant>> = {
   'EXAONE 3': variant(
     'ExaoneForCausalLM',
     'exaone',
-    { num_layers: 2, head_dim: 4, layer_norm_epsilon: 1e-5, num_hidden_layers: undefined, rms_norm_eps: undefined },
+    {
+      num_layers: 2,
+      head_dim: 4,
+      activation_function: 'silu',
+      layer_norm_epsilon: 1e-5,
+      num_hidden_layers: undefined,
+      rms_norm_eps: undefined,
+    },
     {
       ...weights('transformer', { wte: [vocabulary, width], ln_f: [width] }),
       ...output,

@@ -42,7 +42,16 @@ export const hybridModels: Readonly<Record<string, Variant>> = {
   'Mamba 2': variant(
     'Mamba2ForCausalLM',
     'mamba2',
-    { state_size: state, head_dim: 4, num_heads: 4, n_groups: 2, expand: 2, conv_kernel: 4, layer_norm_epsilon: 1e-5 },
+    {
+      state_size: state,
+      head_dim: 4,
+      num_heads: 4,
+      n_groups: 2,
+      expand: 2,
+      conv_kernel: 4,
+      intermediate_size: doubled,
+      layer_norm_epsilon: 1e-5,
+    },
     {
       ...backbone,
       ...each(

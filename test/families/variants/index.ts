@@ -2,6 +2,7 @@
 import { denseModels } from './dense.js'
 import { hybridModels } from './hybrids.js'
 import { otherModels } from './others.js'
+import { recentModels } from './recent.js'
 import { relatives } from './relatives.js'
 import type { Variant } from './shapes.js'
 import { sparseModels } from './sparse.js'
@@ -12,5 +13,6 @@ export const variants: Readonly<Record<string, Variant>> = {
   ...otherModels,
   ...relatives,
   ...hybridModels,
+  ...recentModels,
 }
 export { tokenizerFiles } from './tokenizers.js'

@@ -98,11 +98,11 @@ export const relatives: Readonly<Record<string, Variant>> = {
   'InternLM 2': variant(
     'InternLM2ForCausalLM',
     'internlm2',
-    { vocab_size: 7 },
+    { vocab_size: 6 },
     {
-      'model.tok_embeddings.weight': [7, width],
+      'model.tok_embeddings.weight': [6, width],
       'model.norm.weight': [width],
-      'output.weight': [7, width],
+      'output.weight': [6, width],
       ...each((layer) => ({
         ...norms(layer, 'attention_norm', 'ffn_norm'),
         ...weights(layer, {

@@ -1,14 +1,16 @@
 // Tokenizers of a few tokens.
-import type { TinyOptions } from '../tiny-model.js'
+import { type TinyOptions, withoutBytes } from '../tiny-model.js'
 import type { Variant } from './shapes.js'
 
-const added = (id: number, content: string) => ({ id, content, special: true, normalized: false })
+const added = (id: number, content: string) => ({
+  ...{ id, content, special: true, normalized: false, single_word: false, lstrip: false, rstrip: false },
+})
 const letters = ['a', 'b', 'c', 'd', 'ab', 'cd']
 const byteLevel = { type: 'ByteLevel', add_prefix_space: false, trim_offsets: true, use_regex: true }
 
 /** A tokenizer of a few tokens, which llama.cpp has no name for, and which is therefore given one. */
 export const tokenizerFiles: Readonly<Record<Variant['tokenizer'], TinyOptions['files']>> = {
-  sentencepiece: {},
+  sentencepiece: { 'tokenizer.model': withoutBytes() },
   bpe: {
     'tokenizer.model': null,
     'gguf.json': JSON.stringify({ set: { 'tokenizer.ggml.pre': ['str', 'gpt-2'] } }),
@@ -19,7 +21,9 @@ export const tokenizerFiles: Readonly<Record<Variant['tokenizer'], TinyOptions['
       decoder: byteLevel,
       model: {
         type: 'BPE',
-        vocab: Object.fromEntries(['!', '', '', ...letters].map((token, id) => [token, id]).filter(([token]) => token)),
+        vocab: Object.fromEntries(
+          ['!', '<s>', '</s>', ...letters, '<|endoftext|>', '<|user|>'].map((token, id) => [token, id]),
+        ),
         merges: ['a b', 'c d'],
       },
     }),

@@ -1,7 +1,7 @@
 // Gemma 1 to 3. Their norms multiply by one plus the stored weight, and llama.cpp's by the weight itself.
 import { num } from '../../facts.js'
 import type { Default, Family, KeyRule, NameTable } from '../../family.js'
-import { commonKeys, key } from '../shared-keys.js'
+import { commonKeys, fullRope, key } from '../shared-keys.js'
 import { attentionNames, each, gatedMlpNames, headNormNames, outerNames, preNormNames } from '../shared-names.js'
 
 const isNorm = (name: string): boolean => name.endsWith('norm')
@@ -116,6 +116,12 @@ export const gemma3: Family = {
   },
   keys: [
     ...commonKeys,
+    {
+      key: 'rope.freq_base',
+      type: 'f32',
+      from: ['rope_theta'],
+      value: ({ rope }) => fullRope(rope).rope_theta ?? 1e6,
+    },
     {
       key: 'final_logit_softcapping',
       type: 'f32',

@@ -19,7 +19,7 @@ const multiplier = (key: string, from: string): KeyRule => ({
   value: ({ config }) => config[from] || undefined,
 })
 
-const keys: readonly KeyRule[] = [
+export const graniteKeys: readonly KeyRule[] = [
   ...llamaKeys,
   multiplier('attention.scale', 'attention_multiplier'),
   multiplier('embedding_scale', 'embedding_multiplier'),
@@ -27,8 +27,13 @@ const keys: readonly KeyRule[] = [
   multiplier('logit_scale', 'logits_scaling'),
 ]
 
+export const graniteMoeKeys: readonly KeyRule[] = [
+  ...graniteKeys,
+  { ...multiplier('expert_shared_feed_forward_length', 'shared_intermediate_size'), type: 'u32' },
+]
+
 /** llama.cpp takes the size of a head from the embedding. */
-const withoutHeadSize = ({ head_dim: _, ...config }: Config): Config => config
+export const withoutHeadSize = ({ head_dim: _, ...config }: Config): Config => config
 
 const shared: Pick<Family, 'settle' | 'computed' | 'tokenizer'> = {
   settle: withoutHeadSize,
@@ -40,7 +45,7 @@ export const granite: Family = {
   architecture: 'granite',
   classes: ['GraniteForCausalLM'],
   configs: { granite: config },
-  keys,
+  keys: graniteKeys,
   tensors: llamaNames,
   ...shared,
 }
@@ -55,9 +60,7 @@ export const graniteMoe: Family = {
     granitemoe: { ...config, num_local_experts: 8, num_experts_per_tok: 2 },
     granitemoeshared: { ...config, num_local_experts: 8, num_experts_per_tok: 2, shared_intermediate_size: 0 },
   },
-  keys: [...keys, multiplier('expert_shared_feed_forward_length', 'shared_intermediate_size')].map((rule) =>
-    rule.key === 'expert_shared_feed_forward_length' ? { ...rule, type: 'u32' } : rule,
-  ),
+  keys: graniteMoeKeys,
   tensors: {
     // Before the names of Mixtral's experts, which lead to the same tensors.
     [`${moe}.router.layer`]: 'blk.{n}.ffn_gate_inp',

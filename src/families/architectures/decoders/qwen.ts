@@ -61,6 +61,17 @@ export const qwen3: Family = {
   tokenizer: 'sentencepiece-or-bpe',
 }
 
+/** Built like Qwen 3. */
+export const maincoder: Family = {
+  architecture: 'maincoder',
+  classes: ['MaincoderForCausalLM'],
+  configs: { maincoder: {} },
+  settings: Object.keys(dense),
+  keys: [...commonKeys, { key: 'rope.dimension_count', type: 'u32', from: ['head_dim'] }],
+  tensors: { ...denseNames, ...headNormNames },
+  tokenizer: 'bpe',
+}
+
 export const qwen2Moe: Family = {
   architecture: 'qwen2moe',
   classes: ['Qwen2MoeForCausalLM'],

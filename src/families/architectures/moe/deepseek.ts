@@ -80,7 +80,7 @@ export const deepseek2: Family = {
       vocab_size: 129280,
     },
   },
-  settle: (stated) => ({ ...stated, head_dim: stated.qk_rope_head_dim }),
+  settle: (stated) => ({ head_dim: stated.qk_rope_head_dim, ...stated }),
   keys: [
     // All heads share one compressed k and v.
     ...commonKeys.map((rule) => (rule.key === 'attention.head_count_kv' ? compressedHeads : rule)),
