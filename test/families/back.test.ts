@@ -17,6 +17,7 @@ import {
   type Tensor,
   text,
 } from '../../src/kit-node.js'
+import { listOf } from '../../src/model/index.js'
 import { convertToFiles, sourceOf } from '../support/convert.js'
 import { type TinyOptions, tinyConfig, tinyShapes, tinyTensors, writeTinyModel } from './tiny-model.js'
 
@@ -58,6 +59,7 @@ describe('a file for llama.cpp becomes a directory', () => {
     expect([...files.keys()].sort()).toEqual([
       'README.md',
       'config.json',
+      'gguf.json',
       'model.safetensors',
       'tokenizer.json',
       'tokenizer.model',
@@ -76,6 +78,11 @@ describe('a file for llama.cpp becomes a directory', () => {
       bos_token_id: 1,
     })
     expect(new TextDecoder().decode(files.get('README.md'))).toContain('name: Tiny Llama Chat')
+    // The file does not say it, and llama.cpp puts the first token before every text.
+    expect(json(files, 'gguf.json')).toEqual({ unset: ['tokenizer.ggml.add_bos_token'] })
+    expect(json(files, 'tokenizer.json')).toMatchObject({
+      post_processor: { single: [{ SpecialToken: { id: '<s>' } }, { Sequence: { id: 'A' } }] },
+    })
   })
 
   it('with the elements where they were', async () => {
@@ -263,7 +270,17 @@ describe('a file that lies is refused, with the place and the reason', () => {
       'rope_freqs.weight',
     ],
     ['another tokenizer', set('tokenizer.ggml.model', text('rwkv')), 'family/tokenizer', 'tokenizer.ggml.model'],
-    ['tokens that are no list', set('tokenizer.ggml.tokens', u32(8)), 'family/config-value', 'tokenizer.ggml.tokens'],
+    ['tokens that are no list', set('tokenizer.ggml.tokens', u32(8)), 'family/tokenizer', 'tokenizer.ggml.tokens'],
+    [
+      'a token that is not UTF-8',
+      (model) => {
+        const tokens = model.metadata.get('tokenizer.ggml.tokens') as MetaValue & { type: 'array' }
+        const broken: MetaValue = { type: 'str', value: '\ufffd', bytes: Uint8Array.of(0xff) }
+        return set('tokenizer.ggml.tokens', listOf('str', tokens.values().with(0, broken)))(model)
+      },
+      'family/tokenizer',
+      'tokenizer.ggml.tokens[0]',
+    ],
     [
       'a token beyond the last',
       set('tokenizer.ggml.bos_token_id', u32(8)),

@@ -35,6 +35,13 @@ function idsOf(path: string): readonly number[] {
   return tokenizer.encode(probeText, { add_special_tokens: false }).ids
 }
 
+/** Lists of tokens that do not follow from the tokenizer's files: those would have other ids in other programs. */
+function carriedTokens(path: string): readonly string[] {
+  const file = join(path, 'gguf.json')
+  const { set = {} } = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {}
+  return Object.keys(set).filter((key) => /^tokenizer\.ggml\.(pre|tokens|token_type|scores|merges)$/.test(key))
+}
+
 /** Merges that follow from the scores are those of the source, unless the scores are made up, as they are in these cases. */
 const hasOwnMerges = ({ name }: Golden, path: string): boolean =>
   existsSync(join(path, 'tokenizer.json')) && !/^(llama2|phi3)/.test(name)
@@ -56,6 +63,7 @@ describe.skipIf(!isReady)('files that llama.cpp has written', () => {
         const back = join(scratch, 'back', 'Some-3B-Chat')
         await writeDirectory(gguf, back, outtype === 'q8_0')
         if (hasOwnMerges(golden, path)) expect(idsOf(back)).toEqual(idsOf(path))
+        expect(carriedTokens(back)).toEqual([])
         if (isOverflown(golden, outtype)) {
           await expect(convertDirectory(back, outtype)).rejects.toThrow('which ggml.q8_0 cannot hold')
           continue

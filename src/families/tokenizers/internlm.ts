@@ -2,7 +2,6 @@
 import type { Config } from '../family.js'
 import { isId, missingTokenizer, refuseTokenizer, type TokenizerFiles } from './files.js'
 import {
-  addedScore,
   decoderTokens,
   prefixEntry,
   readSentencePiece,
@@ -12,7 +11,7 @@ import {
 } from './sentence-piece.js'
 import { specialEntries } from './special-tokens.js'
 import { tokenType } from './token-types.js'
-import { type Entry, type TokenList, tokenEntries } from './vocabulary.js'
+import { addedScore, type Entry, type TokenList, tokenEntries } from './vocabulary.js'
 
 const turnEnd = '<|im_end|>'
 

@@ -14,7 +14,15 @@ import {
 } from './files.js'
 import { specialEntries } from './special-tokens.js'
 import { tokenType } from './token-types.js'
-import { type Entry, maxTokens, placeholders, type TokenList, tokenEntries } from './vocabulary.js'
+import {
+  addedScore,
+  type Entry,
+  maxTokens,
+  placeholders,
+  type TokenList,
+  tokenEntries,
+  unusedScore,
+} from './vocabulary.js'
 
 export const sentencePieceFile = 'tokenizer.model'
 
@@ -43,9 +51,6 @@ export function prefixEntry({ tokenizerConfig }: TokenizerFiles): Entry[] {
   const value = tokenizerConfig?.add_prefix_space
   return typeof value === 'boolean' ? [[spacePrefix, { type: 'bool', value }]] : []
 }
-
-export const unusedScore = -10000
-export const addedScore = -1000
 
 export async function sentencePieceTokens(
   files: TokenizerFiles,

@@ -5,16 +5,22 @@ import type { Config } from '../family.js'
 import { typeCountEntry } from './bpe.js'
 import { isId, missingTokenizer, refuseTokenizer, type TokenizerFiles, tokenizerFile, tokenText } from './files.js'
 import {
-  addedScore,
   readSentencePiece,
   type SentencePieceModel,
   sentencePieceEntries,
   sentencePieceFile,
-  unusedScore,
 } from './sentence-piece.js'
 import { commonKinds, specialEntries } from './special-tokens.js'
 import { tokenType } from './token-types.js'
-import { type Entry, maxTokens, placeholders, type TokenList, tokenEntries } from './vocabulary.js'
+import {
+  addedScore,
+  type Entry,
+  maxTokens,
+  placeholders,
+  type TokenList,
+  tokenEntries,
+  unusedScore,
+} from './vocabulary.js'
 
 export const unigramFile = 'sentencepiece.bpe.model'
 /** What most models of the kind of T5 call it. */

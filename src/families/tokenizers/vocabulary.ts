@@ -11,6 +11,10 @@ export interface TokenList {
 /** The largest vocabulary that is believed; a configuration can state any number. */
 export const maxTokens = 1 << 24
 
+/** The scores of ids without a piece, and of tokens that are no pieces. */
+export const unusedScore = -10000
+export const addedScore = -1000
+
 /** Ids without a token. */
 export const placeholder = (id: number): string => `[PAD${id}]`
 

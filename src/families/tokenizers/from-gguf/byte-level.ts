@@ -1,20 +1,17 @@
 // Byte-level BPE. GGUF has the name of the rules by which text is split into words, tokenizer.json the rules.
-import type { Config } from '../../family.js'
-import { type GgufTokens, isPlaceholder, refuseUnknown } from './gguf-tokens.js'
-import { addedTokens, templateOf } from './pieces.js'
+import { type GgufTokens, refuseUnknown, vocabularyOf } from './gguf-tokens.js'
+import type { Rules } from './rules.js'
 import { normalizerOf, preTokenizerOf, splitNames, splitRulesOf } from './splits.js'
 
-export function byteLevelBpe(tokens: GgufTokens): Config {
+const byteLevel = { type: 'ByteLevel', add_prefix_space: true, trim_offsets: true, use_regex: true }
+
+export function byteLevelBpe(tokens: GgufTokens): Rules {
   const rules = splitRulesOf(tokens.pre) ?? refuseUnknown(tokens, 'pre', tokens.pre, splitNames)
-  const vocab = tokens.tokens.flatMap((token, id): [string, number][] =>
-    isPlaceholder(token, id, tokens.types[id]!) ? [] : [[token, id]],
-  )
   return {
-    added_tokens: addedTokens(tokens),
     normalizer: normalizerOf(rules),
-    pre_tokenizer: preTokenizerOf(rules),
-    post_processor: templateOf(tokens, { bos: rules.addsBos, eos: false }) ?? null,
-    decoder: { type: 'ByteLevel', add_prefix_space: true, trim_offsets: true, use_regex: true },
+    preTokenizer: preTokenizerOf(rules),
+    postProcessor: { ...byteLevel, trim_offsets: false },
+    decoder: byteLevel,
     model: {
       type: 'BPE',
       dropout: null,
@@ -24,8 +21,10 @@ export function byteLevelBpe(tokens: GgufTokens): Config {
       fuse_unk: false,
       byte_fallback: false,
       ignore_merges: rules.ignoresMerges,
-      vocab: Object.fromEntries(vocab),
+      // With the added tokens: the library takes those that the vocabulary lacks to have the ids after its last one.
+      vocab: Object.fromEntries(vocabularyOf(tokens)),
       merges: tokens.merges,
     },
+    ends: { bos: rules.addsBos, eos: false },
   }
 }

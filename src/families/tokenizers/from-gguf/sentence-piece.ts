@@ -1,122 +1,98 @@
-// SentencePiece: pieces with scores, and ▁ for a space. The model "llama" joins the neighbours with the best score, as BPE does; "t5" looks
-// for the pieces with the best sum.
+// SentencePiece's BPE: pieces with scores, and ▁ for a space. The neighbours whose piece has the best score are joined first.
 import type { Config } from '../../family.js'
 import { tokenType } from '../token-types.js'
-import { type GgufTokens, isPlaceholder, refuseGguf } from './gguf-tokens.js'
-import { addedTokens, templateOf } from './pieces.js'
+import { addedScore, unusedScore } from '../vocabulary.js'
+import { type GgufTokens, isAdded, isPlaceholder } from './gguf-tokens.js'
+import type { Rules } from './rules.js'
 
-const space = '\u2581'
+export const space = '\u2581'
 
 /** The longest piece that is looked at. Those of published models have up to some dozen characters. */
 const maxPiece = 512
 
-export function mergedPieces(tokens: GgufTokens): Config {
-  const vocab = new Map<string, number>()
-  for (const [id, token] of tokens.tokens.entries())
-    if (!isPlaceholder(token, id, tokens.types[id]!)) vocab.set(token, id)
+export function mergedPieces(tokens: GgufTokens): Rules {
   const hasPrefix = tokens.flag('add_space_prefix') ?? true
+  const spaces = replace(' ', space)
+  const decoders: Config[] = [replace(space, ' '), { type: 'ByteFallback' }, { type: 'Fuse' }]
+  if (hasPrefix) decoders.push({ type: 'Strip', content: ' ', start: 1, stop: 0 })
+  const vocabulary = piecesOf(tokens)
   return {
-    added_tokens: addedTokens(tokens),
-    normalizer: {
-      type: 'Sequence',
-      normalizers: [...(hasPrefix ? [{ type: 'Prepend', prepend: space }] : []), replace(' ', space)],
-    },
-    pre_tokenizer: null,
-    post_processor: templateOf(tokens, { bos: true, eos: false }) ?? null,
-    decoder: {
-      type: 'Sequence',
-      decoders: [
-        replace(space, ' '),
-        { type: 'ByteFallback' },
-        { type: 'Fuse' },
-        ...(hasPrefix ? [{ type: 'Strip', content: ' ', start: 1, stop: 0 }] : []),
-      ],
-    },
+    normalizer: hasPrefix ? { type: 'Sequence', normalizers: [{ type: 'Prepend', prepend: space }, spaces] } : spaces,
+    preTokenizer: null,
+    decoder: { type: 'Sequence', decoders },
     model: {
       type: 'BPE',
       dropout: null,
-      unk_token: unknownToken(tokens),
+      unk_token: unknownToken(tokens) ?? null,
       continuing_subword_prefix: null,
       end_of_word_suffix: null,
       fuse_unk: true,
-      byte_fallback: tokens.types.includes(tokenType.byte),
+      byte_fallback: true,
       ignore_merges: false,
-      vocab: Object.fromEntries(vocab),
-      merges: mergesOf(tokens, vocab),
+      vocab: Object.fromEntries(vocabulary),
+      merges: mergesOf(tokens, vocabulary),
     },
+    ends: { bos: true, eos: false },
   }
 }
 
 const replace = (from: string, content: string): Config => ({ type: 'Replace', pattern: { String: from }, content })
 
-const unknownToken = ({ special, tokens, types }: GgufTokens): string | null =>
-  special('unknown') ?? tokens[types.indexOf(tokenType.unknown)] ?? null
+export const unknownToken = ({ special, tokens, types }: GgufTokens): string | undefined =>
+  special('unknown') ?? tokens[types.indexOf(tokenType.unknown)]
+
+/** How many pieces there are, without the tokens that were added after all of them. */
+export function countPieces(tokens: GgufTokens): number {
+  const isOutside = (id: number): boolean => {
+    const score = tokens.scores[id]
+    return (isAdded(tokens, id) && score === addedScore) || (isPlaceholder(tokens, id) && score === unusedScore)
+  }
+  let count = tokens.tokens.length
+  while (count > 0 && isOutside(count - 1)) count--
+  return count
+}
+
+/** Added tokens behind the pieces get the next ids by themselves, unless pieces are missing. Of two with one text the last counts. */
+function piecesOf(tokens: GgufTokens): ReadonlyMap<string, number> {
+  const pieces = tokens.tokens.slice(0, countPieces(tokens))
+  const vocabulary = new Map(pieces.map((piece, id) => [piece, id]))
+  return vocabulary.size === pieces.length ? vocabulary : new Map(tokens.tokens.map((token, id) => [token, id]))
+}
 
 /**
  * Every way to put a piece together from two others, the pieces with the best scores first. Files that were made of tokenizer.json have no
  * scores; there, pieces are older the lower their id, except that spaces are joined after everything else.
  */
-function mergesOf({ tokens, types, scores }: GgufTokens, vocab: ReadonlyMap<string, number>): [string, string][] {
+function mergesOf(
+  { tokens, types, scores }: GgufTokens,
+  vocabulary: ReadonlyMap<string, number>,
+): readonly (string | readonly [string, string])[] {
   const isPart = (text: string): boolean => {
-    const id = vocab.get(text)
+    const id = vocabulary.get(text)
     return id !== undefined && isText(types[id]!)
   }
-  const ids = tokens.map((_, id) => id).filter((id) => isText(types[id]!) && vocab.get(tokens[id]!) === id)
   const isBlank = tokens.map((token) => blank.test(token))
+  const ids = [...vocabulary.values()].filter((id) => isText(types[id]!))
   ids.sort((a, b) => (scores[b] ?? 0) - (scores[a] ?? 0) || Number(isBlank[a]) - Number(isBlank[b]) || a - b)
-  return ids.flatMap((id) => {
+  const merges = ids.flatMap((id) => {
     const piece = tokens[id]!
     if (piece.length > maxPiece) return []
     const splits: [string, string][] = []
     for (let at = 1; at < piece.length; at++) {
+      // Not between the halves of a character.
+      if ((piece.charCodeAt(at) & 0xfc00) === 0xdc00) continue
       const [left, right] = [piece.slice(0, at), piece.slice(at)]
       if (isPart(left) && isPart(right)) splits.push([left, right])
     }
-    return splits.sort((a, b) => vocab.get(a[0])! - vocab.get(b[0])! || vocab.get(a[1])! - vocab.get(b[1])!)
+    return splits.sort(
+      (a, b) => vocabulary.get(a[0])! - vocabulary.get(b[0])! || vocabulary.get(a[1])! - vocabulary.get(b[1])!,
+    )
   })
+  // As a text with a space between, which all versions of the library read, unless a piece has a space itself.
+  return merges.some((pair) => pair.some((part) => part.includes(' '))) ? merges : merges.map((pair) => pair.join(' '))
 }
 
 const blank = /^\u2581+$/
 
 /** Others are found in a text before it is split, or stand for bytes. */
 const isText = (type: number): boolean => type === tokenType.normal || type === tokenType.userDefined
-
-export function scoredPieces(tokens: GgufTokens): Config {
-  if (tokens.scores.length === 0)
-    refuseGguf(tokens.file, 'tokenizer.ggml.scores', 'this kind of tokenizer needs a score for each token')
-  const hasPrefix = tokens.flag('add_space_prefix') ?? true
-  const metaspace = {
-    type: 'Metaspace',
-    replacement: space,
-    prepend_scheme: hasPrefix ? 'always' : 'never',
-    split: true,
-  }
-  const unknown = tokens.tokens.indexOf(unknownToken(tokens) ?? '')
-  const charsmap = charsmapOf(tokens)
-  return {
-    added_tokens: addedTokens(tokens),
-    normalizer: charsmap === undefined ? null : { type: 'Precompiled', precompiled_charsmap: charsmap },
-    pre_tokenizer:
-      tokens.flag('remove_extra_whitespaces') === true
-        ? { type: 'Sequence', pretokenizers: [{ type: 'WhitespaceSplit' }, metaspace] }
-        : metaspace,
-    post_processor: templateOf(tokens, { bos: false, eos: true }) ?? null,
-    decoder: metaspace,
-    model: {
-      type: 'Unigram',
-      unk_id: unknown < 0 ? null : unknown,
-      vocab: tokens.tokens.map((token, id) => [token, tokens.scores[id]]),
-      byte_fallback: tokens.types.includes(tokenType.byte),
-    },
-  }
-}
-
-/** How characters are normalized: a table that SentencePiece compiled. */
-function charsmapOf({ metadata }: GgufTokens): string | undefined {
-  const value = metadata.get('tokenizer.ggml.precompiled_charsmap')
-  if (value?.type !== 'array') return undefined
-  const bytes = Uint8Array.from(value.values(), (each) => ('value' in each ? Number(each.value) : 0))
-  let text = ''
-  for (const byte of bytes) text += String.fromCharCode(byte)
-  return btoa(text)
-}
