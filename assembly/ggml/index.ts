@@ -30,3 +30,4 @@ export {
 } from './exact/encode-k'
 export { firstAtLeast } from './first-at-least'
 export { prepareLattice } from './lattice'
+export { markUnusual } from './unusual'

@@ -106,6 +106,9 @@ export const ggmlMap = {
   fitLows: 30 * page + 10_048,
   /** Signed scales: 24 factors and two sums for each, then weights; f32. */
   signedTrials: 30 * page + 10_112,
+  /** A block as a reader sees it: 256 f32. And a byte for each of up to 8192 blocks. */
+  decodedBlock: 30 * page + 10_752,
+  marks: 30 * page + 12_288,
 }
 
 /**

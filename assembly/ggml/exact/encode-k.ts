@@ -82,6 +82,13 @@ function putRange(source: usize, target: usize, importance: usize, size: usize, 
   const count: usize = 1024 / size
   putSteps(fitScales, scaleSteps, count, stepLimit, target, importance !== 0)
   putSteps(fitMins, minSteps, count, stepLimit, target + 2, importance !== 0)
+  if (importance) {
+    if (size === 64) spillNibbles()
+    else {
+      spillSix(scaleSteps, limit)
+      spillSix(minSteps, limit)
+    }
+  }
   const d = f16At(target)
   const dmin = f16At(target + 2)
   for (let sub: usize = 0; sub < count; sub++) {
@@ -97,6 +104,22 @@ function putRange(source: usize, target: usize, importance: usize, size: usize, 
       }
     } else roundCodes(from, to, size, scale, dmin * <f32>load<u8>(minSteps + sub), limit)
   }
+}
+
+/** Steps of negative scales wrap around in eight bits, and what does not fit spills into the bits of others. This is what a reader sees. */
+function spillNibbles(): void {
+  const low = i8x16.splat(15)
+  const steps = v128.load(scaleSteps)
+  v128.store(minSteps, v128.or(i8x16.shr_u(steps, 4), v128.and(v128.load(minSteps), low)))
+  v128.store(scaleSteps, v128.and(steps, low))
+}
+
+function spillSix(steps: usize, limit: i32): void {
+  // Only Q5_K minds the limit.
+  if (limit === 31) v128.store64_lane(steps, i8x16.min_u(v128.load64_zero(steps), i8x16.splat(63)), 0)
+  const first = load<u32>(steps)
+  store<u32>(steps, (load<u32>(steps, 4) & 0x3f3f3f3f) | (((first >> 6) & 0x03030303) << 4), 4)
+  store<u32>(steps, first & 0x3f3f3f3f)
 }
 
 /** Scales or minimums as steps; writes the step as f16. */

@@ -49,10 +49,11 @@ import {
 } from '../../kernels/ggml/plain/decode-legacy.js'
 import { oldDecoders } from '../../kernels/ggml/plain/decode-old.js'
 import { type EncodableBlock, type RowEncoders, rowEncoders } from '../../kernels/ggml/reference/index.js'
+import type { BitsOfK } from '../../kernels/ggml/unusual.js'
 import { quietNaN } from '../../kernels/numbers/float-bits.js'
 import type { Codec, RowEncoder } from '../dtype.js'
 import { throughF32 } from '../via-f32.js'
-import { betterOnFewLevels } from './few-levels.js'
+import { betterOnUnusual } from './unusual-blocks.js'
 
 const decoders: Readonly<Record<BlockName, DecodeBlocks>> = {
   q4_0: compiledDecoder('decodeQ4_0', layouts.q4_0, decodeQ4_0),
@@ -105,7 +106,9 @@ function blockEncoder(name: EncodableBlock, { weights, encode, reference }: RowE
   if (weights === 'required') return undefined
   const own: EncodeBlocks | undefined = (encoders as Readonly<Partial<Record<EncodableBlock, EncodeBlocks>>>)[name]
   const { elements } = layouts[name]
-  if (own && name.endsWith('_k')) return betterOnFewLevels(layouts[name], own, reference, decoders[name])
+  if (own && name.endsWith('_k')) {
+    return betterOnUnusual(layouts[name], Number(name[1]) as BitsOfK, own, reference, decoders[name])
+  }
   return own ?? ((source, target, blocks) => encode(source.subarray(0, blocks * elements), target, undefined))
 }
 
@@ -137,15 +140,15 @@ function blockCodec(layout: BlockLayout, decode: DecodeBlocks, rows?: RowEncoder
   const decoder = { toF32, toF64, element }
   if (!rows) return decoder
 
-  /** Encodes whole blocks. What no block can hold is found before or after; scales may be allowed to become infinite. */
+  /** Encodes whole blocks. What no block can hold is found before or after; scales may be allowed to become infinite. Huge weights overflow, too. */
   function checked(
     source: Float32Array,
     target: Uint8Array,
     blocks: number,
     put: () => void,
-    overflow = false,
+    { overflow = false, isWeighted = false } = {},
   ): number {
-    const isModest = firstAtLeast(source, modest) < 0
+    const isModest = !isWeighted && firstAtLeast(source, modest) < 0
     const bad = isModest ? -1 : firstNonFinite(source)
     if (bad >= 0) return bad
     requireBytes(target, blocks * group.bytes)
@@ -162,8 +165,8 @@ function blockCodec(layout: BlockLayout, decode: DecodeBlocks, rows?: RowEncoder
     encode(row, target, { importance, isReference }) {
       const blocks = row.length / group.elements
       const put = isReference ? rows.reference : rows.encode
-      const isWeighted = rows.weights !== 'ignored' && importance
-      return checked(row, target, blocks, () => put(row, target, isWeighted ? importance : undefined))
+      const weights = rows.weights === 'ignored' ? undefined : importance
+      return checked(row, target, blocks, () => put(row, target, weights), { isWeighted: weights !== undefined })
     },
   }
   if (!encode) return { ...decoder, rows: rowEncoder }
@@ -171,7 +174,7 @@ function blockCodec(layout: BlockLayout, decode: DecodeBlocks, rows?: RowEncoder
   function encodeAll(source: Float32Array, target: Uint8Array, overflow: boolean): number {
     const blocks = Math.floor(source.length / group.elements)
     const rest = source.length - blocks * group.elements
-    const bad = checked(source, target, blocks, () => encode!(source, target, blocks), overflow)
+    const bad = checked(source, target, blocks, () => encode!(source, target, blocks), { overflow })
     if (bad >= 0 || rest === 0) return bad
     return encodeRest(source.subarray(blocks * group.elements), target.subarray(blocks * group.bytes), overflow)
   }

@@ -24,6 +24,15 @@ export interface GgmlModule {
     Record<CompiledDecoder | CompiledEncoder | CompiledRowEncoder | CompiledLatticeEncoder, Kernel>
   > & {
     firstAtLeast(values: number, count: number, bits: number): number
+    markUnusual(
+      values: number,
+      encoded: number,
+      size: number,
+      blocks: number,
+      bits: number,
+      least: number,
+      most: number,
+    ): void
     prepareLattice(
       tables: number,
       size: number,
@@ -41,7 +50,7 @@ export interface GgmlModule {
 }
 
 /** What the nearest caches hold: 8192 values, and their codes, which are fewer bytes in all types. */
-const tileValues = 8192
+export const tileValues = 8192
 const tileSize = 4 * tileValues
 /** Fewer blocks are not worth the call. */
 const minBlocks = 4
@@ -132,7 +141,7 @@ function encodeTiles(
 }
 
 /** Where in the arena these values are; those from elsewhere are copied to `tile`. */
-function addressOf(values: Float32Array, first: number, count: number, tile: Float32Array): number {
+export function addressOf(values: Float32Array, first: number, count: number, tile: Float32Array): number {
   if (values.buffer === tile.buffer) return values.byteOffset + 4 * first
   tile.set(values.subarray(first, first + count))
   return tile.byteOffset

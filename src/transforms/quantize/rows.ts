@@ -43,7 +43,8 @@ export function rowsPayload(tensor: Tensor, to: DType, settings: RowSettings): P
         const row = values.subarray(from, from + columns)
         const bad = rows!.encode(row, target.subarray(at, at + rowBytes), options)
         if (bad < 0) continue
-        const message = `element ${first + from + bad} is ${row[bad]}, which ${to.id} cannot hold`
+        const weighted = options.importance ? ', or not with these importance weights' : ''
+        const message = `element ${first + from + bad} is ${row[bad]}, which ${to.id} cannot hold${weighted}`
         failWith(writeCodes['value-range'], { file: fileOf(tensor.data), path: tensor.name, message })
       }
     },

@@ -81,6 +81,28 @@ function putSteps(
   putF16(target, at, fround(max / stepLimit))
 }
 
+/**
+ * Steps as a reader sees them. Huge differences between importance weights can make a scale negative; its steps then wrap around in eight bits, and
+ * what does not fit into the bits for a sub-block spills into those of another one.
+ */
+function spillSteps({ width, trials }: RangeType): void {
+  if (width === 16) {
+    for (let sub = 0; sub < 16; sub++) {
+      minSteps[sub] = (scaleSteps[sub]! >>> 4) | (minSteps[sub]! & 15)
+      scaleSteps[sub]! &= 15
+    }
+    return
+  }
+  for (const steps of [scaleSteps, minSteps]) {
+    // Only Q5_K minds the limit.
+    if (trials.limit === 31) for (let sub = 0; sub < 8; sub++) steps[sub] = Math.min(63, steps[sub]!)
+    for (let sub = 0; sub < 4; sub++) {
+      steps[sub + 4] = (steps[sub + 4]! & 63) | ((steps[sub]! >>> 6) << 4)
+      steps[sub]! &= 63
+    }
+  }
+}
+
 function roundToCodes(type: RangeType, row: Float32Array, from: number, d: number, dmin: number): void {
   const { width, trials } = type
   for (let sub = 0; sub < 256 / width; sub++) {
@@ -102,6 +124,7 @@ function encodeRanges(type: RangeType, put: (target: Uint8Array, at: number) => 
       fitRanges(type, row, from, importance)
       putSteps(scales, type, importance !== undefined, scaleSteps, target, at + stepAt)
       putSteps(mins, type, importance !== undefined, minSteps, target, at + minAt)
+      if (importance) spillSteps(type)
       roundToCodes(type, row, from, f16At(target, at + stepAt), f16At(target, at + minAt))
       put(target, at)
     }

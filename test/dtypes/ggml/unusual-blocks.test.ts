@@ -1,6 +1,10 @@
-// Blocks of few different values can be stored almost exactly; ggml's encoder must not do better on any of them.
+// Blocks that are not as weights usually are: of few different values, close to one or two points, of one sign.
+// ggml's encoder must not do better on any of them.
 import { describe, expect, it } from 'vitest'
 import { dtypeById } from '../../../src/dtypes/index.js'
+
+/** Between -1 and 1, without a pattern. */
+const noise = (i: number): number => 2 * ((i * i * 0.754877666 + i * 0.569840291) % 1) - 1
 
 const patterns: Readonly<Record<string, (scale: number, i: number) => number>> = {
   constants: (scale) => scale,
@@ -10,6 +14,14 @@ const patterns: Readonly<Record<string, (scale: number, i: number) => number>> =
   'whole numbers': (scale, i) => ((Math.floor(1000 * Math.abs(scale)) + 7 * i) % 16) - 8,
   'another constant for every 32 values': (scale, i) => (Math.floor(i / 32) + 1) * scale,
   zeros: () => 0,
+  'close to a constant': (scale, i) => scale * (1 + 1e-3 * noise(i)),
+  'very close to a constant': (scale, i) => scale * (1 + 3e-5 * noise(i)),
+  'close to two points': (scale, i) => scale * ((i * i) % 3 === 0 ? 1 : -1) * (1 + 1e-3 * noise(i)),
+  'very close to two points': (scale, i) => scale * ((i * i) % 3 === 0 ? 1 : -1) * (1 + 2e-5 * noise(i)),
+  'one sign': (scale, i) => scale * Math.abs(noise(i)),
+  'a range above zero': (scale, i) => scale * (5 + noise(i)),
+  'a range below zero': (scale, i) => -scale * (5 + noise(i)),
+  ramps: (scale, i) => scale * (i / 100 - 1.1),
 }
 const scales = Array.from({ length: 60 }, (_, k) => Math.fround(0.003 * 1.21 ** k * (k % 3 === 0 ? -1 : 1)))
 

@@ -1,6 +1,7 @@
-// Blocks with few different values, such as constants, whole numbers or one value among zeros. Most of them can be stored almost exactly, and
-// then it is no longer the codes that decide but how the block's scale happens to be rounded. Our encoders look for the best codes, so on such
-// blocks ggml's is tried as well, and the better of both is kept.
+// The encoders of the K types search for the codes and scales that leave the least error in weights as they usually are. ggml's search differs, and on
+// other values it is sometimes luckier: on values around two points, on values of one sign, where one is far larger than the others, and where a
+// block can be stored almost exactly, so that it is no longer the codes that decide but how its scale happens to be rounded. Such blocks are
+// encoded both ways, and the better result is kept. Few blocks of trained weights are among them.
 import { bitsOf } from '../../bytes/views.js'
 import {
   type BlockLayout,
@@ -9,12 +10,14 @@ import {
   type EncodeBlocks,
   type EncodeRow,
 } from '../../kernels/ggml/layouts.js'
+import { type BitsOfK, markUnusual } from '../../kernels/ggml/unusual.js'
 
 const maxLevels = 16
 
-/** `own`, or `other` for blocks of few levels where that has less error. */
-export function betterOnFewLevels(
+/** `own`, or `other` for unusual blocks where that has less error. */
+export function betterOnUnusual(
   layout: BlockLayout,
+  bits: BitsOfK,
   own: EncodeBlocks,
   other: EncodeRow,
   decode: DecodeBlocks,
@@ -29,9 +32,10 @@ export function betterOnFewLevels(
   }
   return (source, target, blocks) => {
     own(source, target, blocks)
-    const bits = bitsOf(source)
+    const patterns = bitsOf(source)
+    const marks = markUnusual(bits, size, source, target, blocks, decode)
     for (let block = 0; block < blocks; block++) {
-      if (!hasFewLevels(bits, block * elements, elements)) continue
+      if (!marks[block] && !hasFewLevels(patterns, block * elements, elements)) continue
       const values = source.subarray(block * elements, (block + 1) * elements)
       const made = target.subarray(block * size, (block + 1) * size)
       bytes.fill(0)
