@@ -63,7 +63,7 @@ async function readAttribute(file: Hdf5File, message: Message, heap: TextHeap): 
   const typed = piece(sizes.type, 'type')
   if (version > 1 && flags & 3) return unread(name, 'its type is kept elsewhere')
   const type = readDatatype(file, fieldsOf(file, typed))
-  const shape = readDataspace(file, fieldsOf(file, piece(sizes.space, 'space')))
+  const shape = readDataspace(file, fieldsOf(file, piece(sizes.space, 'space')))?.shape
   if (!shape) return unread(name, 'it has no value')
   const length = elementsIn(shape)! * type.size
   if (length > cursor.remaining) {

@@ -19,6 +19,7 @@ type Chunked = Extract<StatedLayout, { kind: 'chunked' }>
 
 export interface ChunkedShape extends Chunked {
   readonly shape: readonly number[]
+  readonly maxShape: readonly number[]
   readonly isFiltered: boolean
   /** Bytes of a chunk before packing. */
   readonly chunkBytes: number
@@ -62,10 +63,7 @@ export async function readChunks(file: Hdf5File, layout: ChunkedShape, path: str
     const all = offsetsOf(counts, chunk, needed)
     for (const [i, offsets] of [...all].entries())
       add(offsets, address + i * layout.chunkBytes, layout.chunkBytes, 0, offset)
-  } else
-    await readFixedArray(file, layout, { address, pageBits: index.pageBits }, needed, path, (i, ...rest) =>
-      add(offsetsAt(counts, chunk, i), ...rest),
-    )
+  } else await readFixedArray(file, layout, { address, pageBits: index.pageBits }, path, add)
   if (found.length !== needed) {
     const message = `${found.length} of ${needed} chunks are there`
     file.report.fail(found.length < needed ? codes.unwritten : codes.chunks, { offset, path, message })
@@ -99,15 +97,15 @@ async function readTree(
   )
 }
 
-/** Chunks are listed in row order; filtered ones with their sizes. */
+/** Chunks are listed in row order of all that the dataset has when it has grown; filtered ones with their sizes. */
 async function readFixedArray(
   file: Hdf5File,
-  { isFiltered, chunkBytes }: ChunkedShape,
+  { isFiltered, chunkBytes, chunk, maxShape }: ChunkedShape,
   index: { readonly address: number; readonly pageBits: number },
-  needed: number,
   path: string,
-  add: (i: number, address: number, size: number, mask: number, at: number) => void,
+  add: Add,
 ): Promise<void> {
+  const counts = maxShape.map((dim, axis) => Math.ceil(dim / chunk[axis]!))
   const { offsetSize, lengthSize } = file
   const head = await file.cursor(index.address, 8 + lengthSize + offsetSize + 4, `${path}.array`)
   file.signature(head, 'FAHD')
@@ -120,6 +118,7 @@ async function readFixedArray(
   file.checksum(head)
   const details = { offset: file.base + index.address, path: `${path}.array` }
   const sizeBytes = isFiltered ? entrySize - offsetSize - 4 : 0
+  const needed = counts.reduce((all, each) => all * each, 1)
   if (count !== needed || entrySize !== offsetSize + (isFiltered ? sizeBytes + 4 : 0) || sizeBytes < 0 || sizeBytes > 8)
     file.report.fail(codes.structure, { ...details, message: `an array of ${count} entries of ${entrySize} bytes` })
   if (count > 2 ** index.pageBits)
@@ -139,7 +138,7 @@ async function readFixedArray(
     const size = isFiltered ? file.length(block, 'size', sizeBytes) : chunkBytes
     const mask = isFiltered ? block.u32('filter_mask') : 0
     block.leave(2)
-    if (at !== undefined) add(i, at, size, mask, offset)
+    if (at !== undefined) add(offsetsAt(counts, chunk, i), at, size, mask, offset)
   }
   file.checksum(block)
 }

@@ -21,6 +21,7 @@ export const hdf5Codes = defineCodes('hdf5', {
   link: warning('A link leads to another file or is a path of its own. Such links are not followed; nor does Keras.'),
   datatype: error('The description of an element type does not hold together.'),
   dataspace: error('The dimensions of a dataset are missing, or multiply to more than any file can hold.'),
+  nothing: note('A dataset is declared to hold nothing, as h5py writes `Empty`. It was left out.'),
   layout: error('What a dataset says about the place of its data does not go with its type and shape.'),
   unwritten: error('A dataset is declared, but its data were never written.'),
   chunks: error('The chunks of a dataset are not those that its shape needs.'),

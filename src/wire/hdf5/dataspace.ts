@@ -1,12 +1,18 @@
 import { type Cursor, countElements } from '../../bytes/index.js'
 import { hdf5Codes as codes } from './codes.js'
-import type { Hdf5File } from './file.js'
+import { type Hdf5File, numberIn } from './file.js'
 
 /** HDF5 has no more. */
 const maxRank = 32
 
-/** The dimensions; undefined for a space that holds nothing at all. */
-export function readDataspace(file: Hdf5File, cursor: Cursor): number[] | undefined {
+export interface Dataspace {
+  readonly shape: readonly number[]
+  /** How far it can grow. A dimension without an end is as it is now. */
+  readonly maxShape: readonly number[]
+}
+
+/** Undefined for a space that holds nothing at all. */
+export function readDataspace(file: Hdf5File, cursor: Cursor): Dataspace | undefined {
   const { offset } = cursor
   const version = file.version(cursor, [1, 2], 'dataspace_version')
   const rank = cursor.u8('rank')
@@ -17,10 +23,10 @@ export function readDataspace(file: Hdf5File, cursor: Cursor): number[] | undefi
   const details = { offset, path: cursor.pathOf('dataspace') }
   if (rank > maxRank) file.report.fail(codes.dataspace, { ...details, message: `${rank} dimensions, 32 are possible` })
   const shape = Array.from({ length: rank }, (_, i) => file.length(cursor, `dims[${i}]`))
-  if (flags & 1) for (let i = 0; i < rank; i++) cursor.raw(file.lengthSize, `max_dims[${i}]`)
+  const most = flags & 1 ? shape.map((_, i) => numberIn(cursor.raw(file.lengthSize, `max_dims[${i}]`))) : []
   if (!shape.includes(0) && countElements(shape) === undefined) {
     const message = `[${shape.join(', ')}] is more than any file can hold`
     file.report.fail(codes.dataspace, { ...details, message })
   }
-  return shape
+  return { shape, maxShape: shape.map((dim, i) => most[i] ?? dim) }
 }

@@ -26,7 +26,8 @@ export type StatedLayout =
 
 export function readLayout(file: Hdf5File, message: Message): StatedLayout {
   const cursor = fieldsOf(file, message)
-  const version = file.version(cursor, [1, 2, 3, 4], 'version')
+  // Version 5, of HDF5 2.0, only lets sizes of chunks be wider, and says how wide they are where they stand.
+  const version = file.version(cursor, [1, 2, 3, 4, 5], 'version')
   return version < 3 ? readOldLayout(file, cursor) : readNewLayout(file, cursor, version)
 }
 

@@ -4,7 +4,15 @@ import type { Hdf5File } from './file.js'
 
 export const signature: readonly number[] = [0x89, 0x48, 0x44, 0x46, 0x0d, 0x0a, 0x1a, 0x0a]
 
-export const startsLikeHdf5 = (head: Uint8Array): boolean => signature.every((byte, i) => head[i] === byte)
+export const startsLikeHdf5 = (head: Uint8Array, at = 0): boolean => signature.every((byte, i) => head[at + i] === byte)
+
+const maxUserBlock = 1 << 15
+
+/** A file may begin with bytes of another program. The superblock then is at 512 or a doubling of it. Undefined where there is none. */
+export function userBlockOf(head: Uint8Array): number | undefined {
+  for (let at = 512; at <= maxUserBlock; at *= 2) if (startsLikeHdf5(head, at)) return at
+  return undefined
+}
 
 export interface Superblock {
   readonly version: number
@@ -18,7 +26,7 @@ const headSize = 16
 export async function readSuperblock(file: Hdf5File): Promise<Superblock> {
   const { report, base } = file
   const head = file.size < headSize ? new Uint8Array() : await file.bytes(0, headSize, path)
-  if (!startsLikeHdf5(head)) report.fail(codes.magic, { offset: base, path, message: 'there is no signature of HDF5' })
+  if (!startsLikeHdf5(head)) await refuseStart(file)
   const version = head[8]!
   if (version > 3) {
     const details = { offset: base + 8, length: 1, path: `${path}.version` }
@@ -33,6 +41,15 @@ export async function readSuperblock(file: Hdf5File): Promise<Superblock> {
   file.offsetSize = offsetSize
   file.lengthSize = lengthSize
   return isOld ? readOld(file, version) : readNew(file, version)
+}
+
+async function refuseStart(file: Hdf5File): Promise<never> {
+  const { report, base } = file
+  const block = userBlockOf(await file.bytes(0, Math.min(file.size, maxUserBlock + signature.length), path))
+  const details = { offset: base, path }
+  if (block === undefined) return report.fail(codes.magic, { ...details, message: 'there is no signature of HDF5' })
+  const message = `the file begins with a user block of ${block} bytes; take it out with h5unjam`
+  return report.fail(codes.unsupported, { ...details, length: block, message })
 }
 
 async function readOld(file: Hdf5File, version: number): Promise<Superblock> {

@@ -4,7 +4,7 @@ import { TareError } from '../../errors/index.js'
 import { type Attribute, attributesOf } from './attributes.js'
 import { type Chunk, readChunks } from './chunks.js'
 import { hdf5Codes as codes } from './codes.js'
-import { readDataspace } from './dataspace.js'
+import { type Dataspace, readDataspace } from './dataspace.js'
 import { type ElementType, readDatatype } from './datatype.js'
 import type { Hdf5File } from './file.js'
 import { isGroup, linksOf } from './groups.js'
@@ -88,7 +88,8 @@ class Walk {
     else if (object.find('layout')) {
       const dataset = await this.#dataset(object)
       this.#seen.set(address, dataset)
-      this.#visitDataset(names, dataset)
+      if (dataset) this.#visitDataset(names, dataset)
+      else report.report(codes.nothing, { ...details, message: 'it has a type and no elements' })
     }
   }
 
@@ -120,14 +121,17 @@ class Walk {
     }
   }
 
-  async #dataset(object: ObjectHeader): Promise<Dataset> {
+  /** Undefined if it is declared to hold nothing, not even a shape. */
+  async #dataset(object: ObjectHeader): Promise<Dataset | undefined> {
     const file = this.#file
     const { path, offset } = object
     const type = await this.#type(object)
     const space = object.find('dataspace')
-    const shape = space && !space.isShared ? readDataspace(file, fieldsOf(file, space)) : undefined
-    if (!shape)
+    if (!space || space.isShared)
       return file.report.fail(codes.dataspace, { offset, path, message: 'it says nothing about its dimensions' })
+    const extent = readDataspace(file, fieldsOf(file, space))
+    if (!extent) return undefined
+    const { shape, maxShape } = extent
     const length = elementsIn(shape)! * type.size
     if (!Number.isSafeInteger(length))
       file.report.fail(codes.dataspace, {
@@ -139,7 +143,7 @@ class Walk {
       const message = 'its data are in other files; write the file again with h5repack'
       file.report.fail(codes.unsupported, { offset, path, message })
     }
-    const storage = await this.#storage(object, type, shape, length)
+    const storage = await this.#storage(object, type, { shape, maxShape }, length)
     return { type, shape, storage, attributes: await attributesOf(file, object, this.#texts), offset }
   }
 
@@ -180,7 +184,7 @@ class Walk {
   async #storage(
     object: ObjectHeader,
     type: ElementType,
-    shape: readonly number[],
+    { shape, maxShape }: Dataspace,
     length: number,
   ): Promise<Dataset['storage']> {
     const file = this.#file
@@ -209,7 +213,7 @@ class Walk {
     const chunkBytes = chunk.reduce((all, dim) => all * dim, elementSize)
     const chunks = await readChunks(
       file,
-      { ...layout, shape, isFiltered: filters.length > 0, chunkBytes },
+      { ...layout, shape, maxShape, isFiltered: filters.length > 0, chunkBytes },
       path,
       offset,
     )

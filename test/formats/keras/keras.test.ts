@@ -37,6 +37,15 @@ describe('Keras', () => {
     expect(metadata.get('attribute_19')).toEqual({ type: 'str', value: 'value 19' })
   })
 
+  it('reads datasets that can grow, and leaves out one that holds nothing', async () => {
+    const told: string[] = []
+    const { tensors } = await openModel(fixtureSource('keras', 'growing-2.0.weights.h5'), {
+      onFinding: ({ code }) => told.push(code),
+    })
+    expect(tensors.map(({ shape }) => shape)).toEqual([[20, 9], [30], [5, 3]])
+    expect(told).toEqual(['hdf5/nothing'])
+  })
+
   it('shares the data of a dataset with two names', async () => {
     const { tensors } = await open('links.h5')
     const [first, second] = tensors
@@ -93,6 +102,7 @@ describe('Keras', () => {
 describe('hostile files of Keras', () => {
   it.each([
     ['bad-tree-cycle.h5', 'hdf5/structure'],
+    ['bad-userblock-512.h5', 'hdf5/unsupported'],
     ['bad-link-loop', 'hdf5/group-again'],
     ['bad-data-on-index.h5', 'hdf5/overlap'],
     ['bad-data-address.h5', 'hdf5/outside'],
