@@ -21,12 +21,20 @@ export function insertKeepingLengths(bytes, pieces, random) {
 
 const longIntegers = [0xffffn, 1n << 24n, (1n << 31n) - 1n, 1n << 32n, 1n << 40n, (1n << 62n) - 1n]
 
-/** Pickles store small integers in one or two bytes; this one gets eight, since a size of gigabytes does not fit into what was there. */
+/** Bytes behind the opcode of an integer in a pickle; undefined for anything else. */
+function widthOfInteger(opcode, next) {
+  if (opcode === 0x4b) return 1 // BININT1
+  if (opcode === 0x4d) return 2 // BININT2
+  if (opcode === 0x4a) return 4 // BININT
+  return opcode === 0x8a && next <= 8 ? 1 + next : undefined // LONG1
+}
+
+/** Pickles store integers in as many bytes as they need; this one gets eight, since a size of gigabytes does not fit into what was there. */
 export function widenPickledNumber(bytes, pieces, random) {
   const { at, length } = placeIn(bytes, pieces, random)
   for (let i = at; i < at + Math.min(length, 512); i++) {
-    const width = bytes[i] === 0x4b ? 1 : bytes[i] === 0x4d ? 2 : 0 // BININT1, BININT2
-    if (width === 0 || random.once(2)) continue
+    const width = widthOfInteger(bytes[i], bytes[i + 1])
+    if (width === undefined || random.once(2)) continue
     const wide = Buffer.from([0x8a, 8, ...new Uint8Array(8)]) // LONG1 of eight bytes
     wide.writeBigInt64LE(random.pick(longIntegers), 2)
     return inserted(bytes, pieces, i, wide, 1 + width)

@@ -37,6 +37,9 @@ export const codes = defineCodes('torch', {
   'storage-size': error('A storage has a different size than the tensors on it announce.'),
   'storage-keys': error('The list of storages is not made as PyTorch makes it, or names one that nothing refers to.'),
   'metadata-record': warning('The metadata that tare keeps beside the pickle is not in the form that tare writes.'),
+  'skipped-data': error(
+    'The file was saved without the data of its storages (torch.serialization.skip_data): there are zeros, or anything, in place of the weights.',
+  ),
   'unused-record': note('Storages are in the file that no tensor refers to.'),
   'tensor-arguments': error('A tensor is described in a way that PyTorch does not understand.'),
   bounds: error('A tensor reaches outside its storage.'),

@@ -377,6 +377,16 @@ describe('archives', () => {
     )
   })
 
+  it('saved without their data are named as such', async () => {
+    const none = { local: { crc: 0 }, central: { crc: 0 } }
+    const list = [
+      { name: 'm/data.pkl', content: craft.pickle(weight) },
+      { name: 'm/data/0', content: new Uint8Array(storages['0']!.length), ...none },
+      { name: 'm/version', content: text('3\n') },
+    ]
+    expect(await codesOf(craftZip(list))).toEqual(['torch/skipped-data'])
+  })
+
   it('are mapped to the last byte', async () => {
     for (const content of [archive(weight, storages, { deflate: true }), legacy(weight, storages)]) {
       const { files } = await mapSource(new MemorySource(content, 'm.pt'))
