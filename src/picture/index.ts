@@ -36,7 +36,16 @@ export {
   noValue,
 } from './parts/colors.js'
 export { isTooFine, modelTree, modelTreeSteps, type TreeNode } from './parts/model-tree.js'
-export { type Moments, makeScale, momentsOf, type Scale, type ScaleKind, scaleFor, scaleKinds } from './parts/scales.js'
+export {
+  type CountedMoments,
+  type Moments,
+  makeScale,
+  momentsOf,
+  type Scale,
+  type ScaleKind,
+  scaleFor,
+  scaleKinds,
+} from './parts/scales.js'
 export { type Box, squarify } from './parts/squarify.js'
 export { countLabel, indexTicks, label as valueLabel, sizeLabel, ticksBetween } from './parts/ticks.js'
 export { drawTreemap, type TreemapOptions } from './treemap.js'

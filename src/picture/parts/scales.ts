@@ -22,8 +22,13 @@ export interface Moments {
   readonly std: number
 }
 
+/** With the number of values that they are of. */
+export interface CountedMoments extends Moments {
+  readonly count: number
+}
+
 /** Of the values that are finite; all 0 where there are none. */
-export function momentsOf(values: ArrayLike<number>): Moments {
+export function momentsOf(values: ArrayLike<number>): CountedMoments {
   let [count, min, max, sum, squares] = [0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0, 0]
   for (let i = 0; i < values.length; i++) {
     const x = values[i]!
@@ -34,9 +39,9 @@ export function momentsOf(values: ArrayLike<number>): Moments {
     if (x < min) min = x
     if (x > max) max = x
   }
-  if (count === 0) return { min: 0, max: 0, mean: 0, std: 0 }
+  if (count === 0) return { count, min: 0, max: 0, mean: 0, std: 0 }
   const mean = sum / count
-  return { min, max, mean, std: Math.sqrt(Math.max(0, squares / count - mean * mean)) }
+  return { count, min, max, mean, std: Math.sqrt(Math.max(0, squares / count - mean * mean)) }
 }
 
 /** How far below the largest magnitude the logarithmic scale reaches. */

@@ -1,6 +1,5 @@
 // The overview of a large plane is made by several workers, some rows of cells each, and put together here.
-import type { CellFigure } from 'tare/kit'
-import type { CountedMoments } from './rooms/tensor/overview-figures.js'
+import type { CellFigure, CountedMoments } from 'tare/kit'
 import type { Norms, Overview } from './rooms/tensor/tiles.js'
 
 export interface OverviewPart {

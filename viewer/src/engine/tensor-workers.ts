@@ -8,7 +8,11 @@ import workerAddress from './tile-worker.ts?worker&url'
 import { startWorker } from './trusted-address.js'
 import { isLost } from './wire.js'
 
-const maxWorkers = Math.max(1, Math.min(4, navigator.hardwareConcurrency ?? 2))
+/**
+ * A core is left to the page. More than two would not read more, since all reads go through one process of the browser, and each keeps up to 64 MB of
+ * what it read until it is collected.
+ */
+const maxWorkers = (navigator.hardwareConcurrency ?? 2) > 2 ? 2 : 1
 
 const workers: WorkerClient[] = []
 
@@ -20,9 +24,9 @@ function pickWorker(): WorkerClient {
   return best
 }
 
-/** Starting one takes as long as the first picture: it can be done before anybody asks. Two are what a first picture and its figures need. */
+/** Starting one takes as long as the first picture: it can be done before anybody asks. */
 export function prepareTensorWorkers(): void {
-  while (workers.length < Math.min(2, maxWorkers)) startOne()
+  while (workers.length < maxWorkers) startOne()
 }
 
 function startOne(): WorkerClient {

@@ -1,25 +1,14 @@
 // What is derived from the cells of an overview, before they go to the page: a million of them would keep it busy.
 import type { Pooled } from 'tare'
-import { type CellFigure, type Moments, momentsOf } from 'tare/kit'
+import { type CellFigure, type CountedMoments, momentsOf } from 'tare/kit'
 import type { PlaneSize } from '../../tiles/layout.js'
 import type { Cells, Norms } from './tiles.js'
 
-/** With the number of cells that have a value: parts of an overview weigh as much. */
-export interface CountedMoments extends Moments {
-  readonly count: number
-}
-
-function countedMoments(cells: Float32Array): CountedMoments {
-  let count = 0
-  for (let i = 0; i < cells.length; i++) if (Number.isFinite(cells[i])) count++
-  return { ...momentsOf(cells), count }
-}
-
 export const momentsOfCells = ({ min, max, mean, rms }: Cells): Readonly<Record<CellFigure, CountedMoments>> => ({
-  min: countedMoments(min),
-  max: countedMoments(max),
-  mean: countedMoments(mean),
-  rms: countedMoments(rms),
+  min: momentsOf(min),
+  max: momentsOf(max),
+  mean: momentsOf(mean),
+  rms: momentsOf(rms),
 })
 
 /** From the cells of an overview, for the time until every row and column is known. */

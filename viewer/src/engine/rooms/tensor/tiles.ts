@@ -12,7 +12,7 @@ import {
   sampleStats,
   type Tensor,
 } from 'tare'
-import { type CellFigure, rangePayload } from 'tare/kit'
+import { type CellFigure, type CountedMoments, rangePayload } from 'tare/kit'
 import type { Call } from '../../calls.js'
 import type { CallContext, Handlers } from '../../serve.js'
 import { type PlaneSize, tileSize, tileSpan } from '../../tiles/layout.js'
@@ -21,7 +21,7 @@ import type { MeasuredTensor } from '../lab/measure.js'
 import { type CodeLevels, countCodes } from './code-levels.js'
 import { type Layer, readLayer } from './layers.js'
 import { findOutliers, type Outlier } from './outliers.js'
-import { type CountedMoments, coarseNorms, momentsOfCells, normsOf } from './overview-figures.js'
+import { coarseNorms, momentsOfCells, normsOf } from './overview-figures.js'
 import type { TensorRef } from './tensor.js'
 
 /** Two axes of a tensor, at an index of each other one. */
