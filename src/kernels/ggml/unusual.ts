@@ -28,7 +28,7 @@ function usualError(width: number, steps: number, least: number, most: number): 
 }
 
 const elements = 256
-const mostBlocks = 8192
+const maxBlocks = 8192
 
 /** A byte per block: 1 for unusual ones. `encoded` has the blocks of the values, `size` bytes each. */
 export function markUnusual(
@@ -44,7 +44,7 @@ export function markUnusual(
   const { buffer, codes, run } = module
   const { least, most } = usual[bits]
   const isInArena = encoded.buffer === buffer && values.buffer === buffer
-  const step = isInArena ? mostBlocks : tileValues / elements
+  const step = isInArena ? maxBlocks : tileValues / elements
   const marks = new Uint8Array(blocks)
   for (let first = 0; first < blocks; first += step) {
     const count = Math.min(step, blocks - first)
