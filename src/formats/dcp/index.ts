@@ -19,5 +19,5 @@ export const dcp: Format<'dcp', typeof codes> = {
   // Names that begin with a dot are not listed, so the directory is known by its other files.
   mainFile: (names) => (names.some((name) => partName.test(name)) ? metadataName : undefined),
 
-  load: async () => (await import('./implementation.js')).dcp,
+  load: () => import('./read.js'),
 }

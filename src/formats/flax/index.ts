@@ -23,5 +23,5 @@ export const flax: Format<'flax', typeof codes> = {
     const files = names.filter((name) => extension.test(name))
     return files.length === 1 ? files[0] : undefined
   },
-  load: async () => (await import('./implementation.js')).flax,
+  load: () => import('./read.js'),
 }

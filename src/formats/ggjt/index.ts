@@ -13,5 +13,5 @@ export const ggjt: Format<'ggjt', typeof codes> = {
     if (containerOf(head)) return 'yes'
     return name.toLowerCase().endsWith('.ggml') ? 'maybe' : 'no'
   },
-  load: async () => (await import('./implementation.js')).ggjt,
+  load: () => import('./read.js'),
 }

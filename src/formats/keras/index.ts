@@ -23,5 +23,5 @@ export const keras: Format<'keras', typeof codes> = {
     }
     return undefined
   },
-  load: async () => (await import('./implementation.js')).keras,
+  load: () => import('./read.js'),
 }

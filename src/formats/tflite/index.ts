@@ -19,5 +19,5 @@ export const tflite: Format<'tflite', typeof codes> = {
     const files = names.filter((name) => extension.test(name))
     return files.length === 1 ? files[0] : undefined
   },
-  load: async () => (await import('./implementation.js')).tflite,
+  load: () => import('./read.js'),
 }
