@@ -106,7 +106,8 @@ function llamaCppPage() {
   const rows = families.map(({ architecture, classes }) => {
     return `| ${classes.map((name) => `\`${name}\``).join(', ')} | \`${architecture}\` |`
   })
-  const table = ['| class in `config.json` | in GGUF |', '| --- | --- |', ...rows].join('\n')
+  // Some classes have several tables that lead to one architecture.
+  const table = ['| class in `config.json` | in GGUF |', '| --- | --- |', ...new Set(rows)].join('\n')
   const present = readFileSync(join(root, 'docs', 'llama-cpp.md'), 'utf8')
   const between = /<!-- architectures -->[\s\S]*<!-- \/architectures -->/
   return present.replace(between, `<!-- architectures -->\n${table}\n<!-- /architectures -->`)

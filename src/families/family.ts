@@ -69,6 +69,8 @@ export type TransformName =
   | 'expert-rows'
   | 'expert-rows-transposed'
   | 'split-joined-qkv'
+  | 'split-qkvz'
+  | 'pad-vocabulary'
 
 export interface TensorRule {
   /** Where a tensor is taken apart, there are several names. */
@@ -78,6 +80,17 @@ export interface TensorRule {
   readonly stack?: true
   /** How many there are for each of the experts that the configuration counts, if not one. */
   readonly experts?: number
+  /** How many there are, where that is not the number of experts; `{e}` is then the only number of the name. */
+  readonly count?: number
+  /** What all elements are multiplied by, one factor after the other; the rows of a matrix can have their own. Models that come back have done so. */
+  readonly factors?: (config: Config, shape: readonly number[]) => readonly (number | RowFactors)[]
+}
+
+/** A factor for some of the rows of a matrix. */
+export interface RowFactors {
+  readonly from: number
+  readonly to: number
+  readonly factor: number
 }
 
 /**
@@ -136,6 +149,8 @@ export interface Family {
   readonly settings?: readonly string[]
   readonly keys: readonly KeyRule[]
   readonly tensors: NameTable
+  /** Layers that predict further tokens have to be there. */
+  readonly needsFurtherLayers?: true
   /** Removed from the beginning of names, or put in front of names that do not have it. */
   readonly prefix?: {
     readonly remove?: readonly string[]

@@ -8,7 +8,18 @@ import { singleLog } from './exponential.js'
 import { numberIn } from './facts.js'
 import type { TransformName } from './family.js'
 import { interleaved } from './interleaved.js'
-import { computed, groupsOf, headsOf, kvHeadsOf, plus, qkvGroups, type Shapes, swapped, three } from './transforms.js'
+import {
+  computed,
+  groupsOf,
+  headsOf,
+  kvHeadsOf,
+  linearHeads,
+  plus,
+  qkvGroups,
+  type Shapes,
+  swapped,
+  three,
+} from './transforms.js'
 import { narrowed, rearranged, refuseShape } from './views.js'
 
 /** From one tensor for each name of the rule to the tensor of the directory. */
@@ -62,6 +73,8 @@ export const inverses: Readonly<Record<TransformName, Inverse>> = {
   'norm-groups': ([tensor]) => flat(tensor),
   'expert-rows': ([tensor]) => belowEachOther(tensor),
   'expert-rows-transposed': ([tensor]) => belowEachOther(turned(tensor)),
+  'split-qkvz': ([qkv, z], { config }) => joinedQkvz(qkv, z!, config),
+  'pad-vocabulary': same,
   'split-joined-qkv': ([q, k, v], { config }) =>
     below([unpermuted(q, headsOf(q, config)), unpermuted(k!, kvHeadsOf(k!, config)), v!]),
 }
@@ -102,6 +115,21 @@ function groupedAgain(tensor: Tensor, config: Shapes['config']): Tensor {
     rows.map((each) => each * row),
   )
   return { ...tensor, data }
+}
+
+/** From all q, k, v and the gates to those of each head of k. */
+function joinedQkvz(qkv: Tensor, z: Tensor, config: Shapes['config']): Tensor {
+  const [first, second] = alike([qkv, z]) as readonly [Tensor, Tensor]
+  const whole = below([first, second])
+  const { groups, key, value } = linearHeads(whole, config)
+  const q = groups * key
+  const parts = [narrowed(first, 0, 0, q), narrowed(first, 0, q, q), narrowed(first, 0, 2 * q, groups * value), second]
+  const row = whole.shape[1]! * elementBytes(whole)
+  const data = interleaved(
+    parts.map((part) => part.data!),
+    [key, key, value, value].map((rows) => rows * row),
+  )
+  return { ...whole, data }
 }
 
 /** One matrix below the other. */

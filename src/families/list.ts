@@ -5,6 +5,7 @@ import { cohere2, commandR } from './architectures/decoders/cohere.js'
 import { ernie45, ernie45Moe } from './architectures/decoders/ernie.js'
 import { exaone, exaone4 } from './architectures/decoders/exaone.js'
 import { gemma, gemma2, gemma3, gemmaEmbedding } from './architectures/decoders/gemma.js'
+import { gemma3n } from './architectures/decoders/gemma3n.js'
 import { chatGlm, glm4, glm4Moe } from './architectures/decoders/glm.js'
 import { granite, graniteMoe } from './architectures/decoders/granite.js'
 import { hunyuanDense } from './architectures/decoders/hunyuan.js'
@@ -44,10 +45,12 @@ import { falcon } from './architectures/gpt/falcon.js'
 import { codeShell, gpt2, starcoder } from './architectures/gpt/gpt2.js'
 import { gptNeoX } from './architectures/gpt/gptneox.js'
 import { mpt } from './architectures/gpt/mpt.js'
+import { falconH1 } from './architectures/hybrids/falcon-h1.js'
 import { bamba, graniteHybrids } from './architectures/hybrids/granite-hybrid.js'
 import { jamba } from './architectures/hybrids/jamba.js'
 import { lfm2, lfm2Moe } from './architectures/hybrids/lfm2.js'
 import { mamba, mamba2 } from './architectures/hybrids/mamba.js'
+import { qwen3Next } from './architectures/hybrids/qwen3-next.js'
 import { bailingMoe, bailingMoe2 } from './architectures/moe/bailing.js'
 import { dbrx } from './architectures/moe/dbrx.js'
 import { deepseek, deepseek2, dots1 } from './architectures/moe/deepseek.js'
@@ -68,6 +71,7 @@ export const families: readonly Family[] = [
   qwen3,
   qwen2Moe,
   qwen3Moe,
+  qwen3Next,
   maincoder,
   qwen2Vl,
   qwen3Vl,
@@ -76,6 +80,7 @@ export const families: readonly Family[] = [
   gemma2,
   gemma3,
   gemmaEmbedding,
+  gemma3n,
   phi2,
   phi3,
   phiMoe,
@@ -128,6 +133,7 @@ export const families: readonly Family[] = [
   jamba,
   ...graniteHybrids,
   bamba,
+  falconH1,
   lfm2,
   lfm2Moe,
   bert,

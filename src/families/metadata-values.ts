@@ -35,7 +35,9 @@ function typed(type: KeyRule['type'], value: unknown): MetaValue | undefined {
     case 'bools':
       return listed(value, (each) => (typeof each === 'boolean' ? { type: 'bool', value: each } : undefined))
     case 'f32s':
-      return listed(value, (each) => typed('f32', each))
+      return listed(value, (each) =>
+        typeof each === 'number' && !Number.isNaN(each) ? { type: 'f32', value: each } : undefined,
+      )
     case 'strs':
       return listed(value, (each) => typed('str', each))
     case 'i32s':

@@ -1,13 +1,13 @@
 // What becomes of the elements of a tensor on the way to GGUF, by name; `inverses` has the ways back.
 import { fillView, viewOf } from '../bytes/views.js'
 import { f16, f32 } from '../dtypes/index.js'
-import type { Payload, Tensor } from '../model/index.js'
+import { bytesPayload, type Payload, type Tensor } from '../model/index.js'
 import { castTensor } from '../transforms/cast.js'
 import { mapElements } from '../transforms/map-elements.js'
 import { concatenated } from './concatenated.js'
 import { singleExp } from './exponential.js'
 import { numberIn } from './facts.js'
-import type { Config, TransformName } from './family.js'
+import type { Config, RowFactors, TransformName } from './family.js'
 import { narrowed, rearranged, refuseShape, viewed } from './views.js'
 
 /** What transforms can ask about the model. */
@@ -107,6 +107,46 @@ export const transforms: Readonly<Record<TransformName, Transform>> = {
     const [q, k, v] = [part(0, heads), part(heads, kvHeads), part(heads + kvHeads, kvHeads)]
     return [permuted(q, heads), permuted(k, kvHeads), v]
   },
+  'split-qkvz': (tensor, { config }) => {
+    const { groups, key, value } = linearHeads(tensor, config)
+    const columns = tensor.shape[1]!
+    const part = (start: number, rows: number): Tensor =>
+      rowsOfGroups(tensor, { groups, pitch: 2 * (key + value), start, rows, columns })
+    const [q, k, v] = [part(0, key), part(key, key), part(2 * key, value)]
+    const data = concatenated([q.data!, k.data!, v.data!], tensor.name)
+    return [{ ...tensor, shape: [groups * (2 * key + value), columns], data }, part(2 * key + value, value)]
+  },
+  'pad-vocabulary': (tensor, { config }) => {
+    const [rows = 0, columns = 0] = tensor.shape
+    const missing = (numberIn(config, 'vocab_size') ?? rows) - rows
+    if (tensor.shape.length !== 2 || missing <= 0) return [tensor]
+    if (!(missing <= maxPadding)) refuseShape(tensor, `vocab_size is larger by ${missing}`)
+    const size = tensor.dtype.byteLength([1, columns]) ?? 0
+    const zeros = bytesPayload(new Uint8Array(missing * size))
+    return [{ ...tensor, shape: [rows + missing, columns], data: concatenated([tensor.data!, zeros], tensor.name) }]
+  },
+}
+
+/** Tokens that stand for pictures and sounds have no embeddings of their own; there are some hundred. */
+const maxPadding = 4096
+
+export interface LinearHeads {
+  /** Heads of k. */
+  readonly groups: number
+  /** Rows that one of them has in q and in k, and in v and in the gate. */
+  readonly key: number
+  readonly value: number
+}
+
+/** Linear attention: each head of k goes with one of q and several of v. */
+export function linearHeads(tensor: Tensor, config: Config): LinearHeads {
+  const number = (name: string): number => required(tensor, config, name)
+  const groups = number('linear_num_key_heads')
+  const key = number('linear_key_head_dim')
+  const value = (number('linear_num_value_heads') / groups) * number('linear_value_head_dim')
+  const fits = Number.isInteger(value) && tensor.shape.length === 2 && tensor.shape[0] === 2 * groups * (key + value)
+  if (!fits) refuseShape(tensor, `${groups} heads of q, k, v and a gate were expected`)
+  return { groups, key, value }
 }
 
 const column = (tensor: Tensor): Tensor => ({ ...tensor, shape: [...tensor.shape, 1] })
@@ -213,7 +253,7 @@ function splitKvB(tensor: Tensor, config: Config): readonly Tensor[] {
 export const plus = (tensor: Tensor, addend: number): Tensor => computed(tensor, (value) => value + addend)
 
 /** Computed in the type that it has, if that is f16 or f32, else in f32. */
-export function computed(tensor: Tensor, change: (value: number) => number): Tensor {
+export function computed(tensor: Tensor, change: (value: number, index: number) => number): Tensor {
   const isHalf = tensor.dtype === f16
   const values = castTensor(tensor, f32)
   const data = mapElements({
@@ -221,15 +261,41 @@ export function computed(tensor: Tensor, change: (value: number) => number): Ten
     shape: tensor.shape,
     from: f32.group,
     to: f32.group,
-    convert(source, target, _first, count) {
+    convert(source, target, first, count) {
       const terms = viewOf(Float32Array, source, count)
       fillView(Float32Array, target, count, (results) => {
-        for (let i = 0; i < count; i++) results[i] = change(terms[i]!)
+        for (let i = 0; i < count; i++) results[i] = change(terms[i]!, first + i)
       })
     },
   })
   const result: Tensor = { ...values, data }
   return isHalf ? castTensor(result, f16) : result
+}
+
+/** The nearest number that f16 has, of two equally near ones the even one. */
+function roundToHalf(value: number): number {
+  if (!Number.isFinite(value) || value === 0) return value
+  const exponent = Math.max(Math.floor(Math.log2(Math.abs(value))), -14)
+  const step = 2 ** (exponent - 10)
+  const toWhole = 1.5 * 2 ** 52
+  const rounded = (value / step + toWhole - toWhole) * step
+  return Math.abs(rounded) > 65_504 ? Math.sign(value) * Infinity : rounded
+}
+
+/** Every element times all factors, rounded after each as torch does. */
+export function multiplied(tensor: Tensor, factors: readonly (number | RowFactors)[]): Tensor {
+  const columns = tensor.shape.at(-1) ?? 1
+  const isHalf = tensor.dtype === f16
+  const round = isHalf ? roundToHalf : Math.fround
+  return computed(tensor, (value, index) => {
+    let product = value
+    const row = Math.floor(index / columns)
+    for (const each of factors) {
+      if (typeof each === 'number') product = round(Math.fround(product * Math.fround(each)))
+      else if (row >= each.from && row < each.to) product = round(Math.fround(product * Math.fround(each.factor)))
+    }
+    return product
+  })
 }
 
 export const swapped = (shape: readonly number[]): number[] => [...shape.slice(0, -2), shape.at(-1)!, shape.at(-2)!]

@@ -25,6 +25,10 @@ const config = {
   v_head_dim: 2,
   n_groups: 2,
   num_local_experts: 3,
+  linear_num_key_heads: 2,
+  linear_key_head_dim: 2,
+  linear_num_value_heads: 4,
+  linear_value_head_dim: 3,
 }
 
 /** Shapes that each transform takes. */
@@ -53,6 +57,8 @@ const shapes: Readonly<
   'norm-groups': size.map((length) => [2 * length]),
   'expert-rows': fc.tuple(size, size).map(([rows, columns]) => [3 * rows, columns]),
   'expert-rows-transposed': fc.tuple(size, size).map(([rows, columns]) => [3 * rows, columns]),
+  'split-qkvz': size.map((columns) => [2 * 2 * (2 + 2 * 3), columns]),
+  'pad-vocabulary': fc.tuple(size, size),
   'split-joined-qkv': fc.tuple(size, size).map(([half, columns]) => [3 * heads * 2 * half, columns]),
 }
 

@@ -40,6 +40,12 @@ export function checkTensors(
   // Layers that predict further tokens need not be there.
   const main = family.layers ? (numberIn(config, 'num_hidden_layers') ?? layers) : layers
   checkPresence(tensors, outer, { layers: main, mayLack, blocks }, file)
+  if (!family.needsFurtherLayers) return
+  const further = `blk.${main}.nextn.eh_proj.weight`
+  if (tensors.some(({ name }) => name === further)) return
+  const message =
+    'the layer that predicts further tokens is not there, and llama.cpp does not read files of this kind without it'
+  failWith(familyCodes['tensor-missing'], { file, path: further, message })
 }
 
 function sizesIn(metadata: Metadata, architecture: string): Sizes {
@@ -90,6 +96,8 @@ function expectedShape(kind: string, sizes: Sizes, architecture: string): readon
     case 'post_ffw_norm':
       return [embedding]
     case 'attn_q':
+      // With the gate of the attention, where there is one.
+      if (architecture === 'qwen3next') return [times(times(heads, key), 2), embedding]
       return isCompressed ? undefined : [times(heads, key), embedding]
     case 'attn_k':
       return [times(kvHeads, key), embedding]

@@ -22,7 +22,7 @@ export interface Typing {
 }
 
 const alwaysF32 =
-  /^(blk\.\d+\.(ffn_gate_inp(_shexp)?|ssm_conv1d|shortconv\.conv|indexer\.proj)|position_embd|token_types)\.weight$/
+  /^(blk\.\d+\.(ffn_gate_inp(_shexp)?|ssm_conv1d|shortconv\.conv|indexer\.proj|altup_(correct|predict)_coef)|position_embd|token_types)\.weight$/
 
 function typeFor({ name, shape }: Tensor, { outputType, castsRouters }: Typing): DType {
   if (shape.length <= 1 || name.endsWith('_norm.weight')) return f32

@@ -6,6 +6,7 @@ import { familyCodes } from '../codes.js'
 import { concatenated } from '../concatenated.js'
 import type { ModelConfig } from '../config.js'
 import { numberIn } from '../facts.js'
+import type { TensorRule } from '../family.js'
 import { refuseShape } from '../views.js'
 import type { Match } from './names.js'
 
@@ -40,12 +41,16 @@ export class ExpertStacks {
   constructor({ family, config }: ModelConfig, file: string) {
     this.#file = file
     const experts = numberIn(config, ...expertCounts) ?? 0
-    const rules = Object.entries(family.tensors).flatMap(([pattern, rule]) =>
-      typeof rule !== 'string' && rule.stack ? [{ pattern, share: rule.experts ?? 1 }] : [],
-    )
-    for (const share of new Set(rules.map((rule) => rule.share))) {
-      const patterns = rules.filter((rule) => rule.share === share).map(({ pattern }) => pattern)
-      for (const pattern of patterns) this.#kinds.set(pattern, { experts: Math.floor(experts * share), patterns })
+    const kinds = new Map<string, string[]>()
+    for (const [pattern, rule] of Object.entries(family.tensors)) {
+      if (typeof rule === 'string' || !rule.stack) continue
+      const kind = rule.count === undefined ? String(rule.experts ?? 1) : pattern
+      kinds.set(kind, [...(kinds.get(kind) ?? []), pattern])
+    }
+    for (const patterns of kinds.values()) {
+      const { count, experts: share = 1 } = family.tensors[patterns[0]!] as TensorRule
+      for (const pattern of patterns)
+        this.#kinds.set(pattern, { experts: count ?? Math.floor(experts * share), patterns })
     }
   }
 

@@ -17,7 +17,15 @@ const suffix = /\.(weight|bias)$/
 /** The rule for a name as `cleanName` gives it; undefined if the architecture has no such tensor. */
 export function matchName(names: NameTable, name: string): Match | undefined {
   // The second number is an expert, unless the table has it as it is.
-  return matchNumbers(names, name, 1) ?? matchNumbers(names, name, 2)
+  return matchNumbers(names, name, 1) ?? matchNumbers(names, name, 2) ?? matchCounted(names, name)
+}
+
+/** A name whose only number counts tensors that are stacked. */
+function matchCounted(names: NameTable, name: string): Match | undefined {
+  const [, before, number, after] = /^([^\d]*\.)(\d{1,9})(\.[^\d]*)$/.exec(name) ?? []
+  if (before === undefined) return undefined
+  const found = matchNumbers(names, `${before}{e}${after}`, 1)
+  return found?.rule.count === undefined ? undefined : { ...found, expert: Number(number) }
 }
 
 function matchNumbers(names: NameTable, name: string, max: 1 | 2): Match | undefined {

@@ -8,7 +8,7 @@ import { fileOf } from '../../transforms/map-elements.js'
 import type { Change } from '../changes.js'
 import { familyCodes } from '../codes.js'
 import type { ModelConfig } from '../config.js'
-import { transforms } from '../transforms.js'
+import { multiplied, transforms } from '../transforms.js'
 import { type OutputType, prevailingType, typed } from './element-types.js'
 import { ExpertStacks } from './experts.js'
 import { repacked } from './mxfp4.js'
@@ -144,8 +144,9 @@ async function convertOne(
   { config }: ModelConfig,
   { tokens, signal }: TensorOptions,
 ): Promise<readonly Tensor[]> {
-  const { by } = match.rule
-  const made = by ? transforms[by](tensor, { config, tokens }) : [tensor]
+  const { by, factors } = match.rule
+  const given = factors ? multiplied(tensor, factors(config, tensor.shape)) : tensor
+  const made = by ? transforms[by](given, { config, tokens }) : [given]
   if (made.length === 0) await assertZero(tensor, signal)
   const names = targetNames(match)
   return made.map((each, i) => ({ ...each, name: names[i]! }))

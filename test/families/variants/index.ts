@@ -14,5 +14,9 @@ export const variants: Readonly<Record<string, Variant>> = {
   ...relatives,
   ...hybridModels,
   ...recentModels,
+  ...streamModels,
 }
+
+import { streamModels } from './streams.js'
+
 export { tokenizerFiles } from './tokenizers.js'

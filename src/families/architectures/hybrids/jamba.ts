@@ -64,7 +64,7 @@ export const jamba: Family = {
       value: ({ config, layers }) => kvHeads(config, layers),
       back: (value) => attentionLayers(value),
     },
-    { key: 'ssm.conv_kernel', type: 'u32', from: ['mamba_d_conv'] },
+    { key: 'ssm.conv_kernel', type: 'u32', from: ['mamba_d_conv'], value: ({ config }) => config.mamba_d_conv || 4 },
     {
       key: 'ssm.inner_size',
       type: 'u32',
@@ -72,7 +72,7 @@ export const jamba: Family = {
       back: (value, config) => ({ mamba_expand: Number(value) / num(config, 'hidden_size') }),
       required: true,
     },
-    { key: 'ssm.state_size', type: 'u32', from: ['mamba_d_state'] },
+    { key: 'ssm.state_size', type: 'u32', from: ['mamba_d_state'], value: ({ config }) => config.mamba_d_state || 16 },
     { key: 'ssm.time_step_rank', type: 'u32', from: ['mamba_dt_rank'] },
     {
       key: 'attention.layer_norm_rms_epsilon',

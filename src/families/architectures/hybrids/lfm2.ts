@@ -7,6 +7,7 @@ const layer = 'model.layers.{n}'
 
 const names: NameTable = {
   'model.embed_tokens': 'token_embd',
+  lm_head: 'output',
   'model.embedding_norm': 'token_embd_norm',
   [`${layer}.operator_norm`]: 'blk.{n}.attn_norm',
   [`${layer}.ffn_norm`]: 'blk.{n}.ffn_norm',
