@@ -164,3 +164,43 @@ it('gives tiny values the lowest exponent of MXFP4 where in ggml it wraps around
   expect(encode('mxfp4', row, 32, undefined, true)[0]).toBeGreaterThan(200)
   expect(encode('mxfp4', row, 32, undefined, false)[0]).toBe(0)
 })
+
+describe('weights that differ by many orders of magnitude', () => {
+  /** Values below zero; most weights are zero, and few are large. Some scales are then negative, and ggml's steps of them spill into other bits. */
+  function rowOf(seed: number): { values: Float32Array; importance: Float32Array } {
+    let state = seed
+    const next = (): number => {
+      state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+      return (state >>> 8) / 2 ** 24
+    }
+    for (let i = 0; i < 8; i++) next()
+    return {
+      values: Float32Array.from({ length: 256 }, () => -next()),
+      importance: Float32Array.from({ length: 256 }, () => (next() < 0.7 ? 0 : next() ** 8)),
+    }
+  }
+
+  // The blocks are what ggml_quantize_chunk of ggml 0.21.0 makes of these rows.
+  it.each([
+    [
+      'q2_k',
+      337,
+      'cdrY/svZdMez2Mb/tfnqpCwQDAhEEBCIByEDENGDH44VJhACOhpasiOIOKni+rgERS+PtJBrbWvM5wC4m7wdE8JaEJR4dmDnOfFRkwWrGZHyJzYs',
+    ],
+    [
+      'q4_k',
+      28152,
+      'HhoZJGZc8l3//MD8+qS1s0ERuHQHtaE5Jid4BhmmgpkQiEcmVZMkSTSEgTGhWIimYCAgsKCAUEBgMJCAYGAwkDCAcEBgoGAwALAwACCgECBTEQaCscALQUhyZgd56Yy4W/OGR/qYpyy00zHMiOLa51CydLTyUPSRAyIEdQA19tX0YZDRRFJRNdX1lvIU8MMS',
+    ],
+  ])('%s has its bytes', (name, seed, block) => {
+    const { values, importance } = rowOf(seed)
+    expect(Buffer.from(encode(name, values, 256, importance)).toString('base64')).toBe(block)
+  })
+
+  it.each(['q4_k', 'q4_0', 'iq4_nl'])('%s refuses weights that make a scale infinite', (name) => {
+    const { values } = rowOf(1)
+    const { codec, byteLength } = dtypeById(`ggml.${name}`)!
+    const importance = new Float32Array(256).fill(3e38)
+    expect(codec!.rows!.encode(values, new Uint8Array(byteLength([256])!), { importance })).toBeGreaterThanOrEqual(0)
+  })
+})
