@@ -17,10 +17,19 @@ export interface CutOptions {
   readonly minPart?: number
   readonly maxPart?: number
   readonly maxParts?: number
+  /** The end of the file is cut into shorter parts. Default: it is cut like the rest. */
+  readonly tail?: Tail
   /** Shorter payloads are not copied by themselves. */
   readonly minCopy?: number
   /** Whether such a range can be copied inside the store. Default: any. */
   canCopy?(range: ByteRange): boolean
+}
+
+export interface Tail {
+  /** How much of the file that is, from 0 to 1. */
+  readonly share: number
+  /** The size of its parts, where others have 1. */
+  readonly fraction: number
 }
 
 export interface FilePart {
@@ -50,20 +59,45 @@ export function cutFile(file: FileLayout, options: CutOptions = {}): readonly Fi
   return new Cutter(slotTable(file), size, { ...defaults, ...options }).cut()
 }
 
+type Settings = Required<Omit<CutOptions, 'tail'>> & Pick<CutOptions, 'tail'>
+
+interface Sizes {
+  readonly minPart: number
+  readonly partSize: number
+  readonly maxPart: number
+}
+
 class Cutter {
   readonly #table: SlotTable
-  readonly #sizes: Required<CutOptions>
+  readonly #options: Settings
+  readonly #head: Sizes
+  readonly #tail: Sizes
+  readonly #tailFrom: number
   readonly #parts: FilePart[] = []
   /** The part that is being collected. */
   #from = 0
   #isLate = false
 
-  constructor(table: SlotTable, size: number, sizes: Required<CutOptions>) {
+  constructor(table: SlotTable, size: number, sizes: Settings) {
     this.#table = table
-    // With all but the last at least as long as this there are never too many.
-    const minPart = Math.max(1, sizes.minPart, Math.ceil(size / sizes.maxParts))
-    const partSize = Math.max(sizes.partSize, minPart)
-    this.#sizes = { ...sizes, minPart, partSize, maxPart: Math.max(sizes.maxPart, partSize, 2 * minPart) }
+    const { share, fraction } = sizes.tail ?? { share: 0, fraction: 1 }
+    // With all but the last at least as long as this there are never too many. With a tail, two can be the last of their kind.
+    const most = sizes.tail ? Math.max(1, sizes.maxParts - 1) : sizes.maxParts
+    const enough = (size / most) * (1 - share + share / fraction)
+    const sized = (part: number): Sizes => {
+      const minPart = Math.max(1, sizes.minPart, Math.ceil(enough * part))
+      const partSize = Math.max(Math.floor(sizes.partSize * part), minPart)
+      return { minPart, partSize, maxPart: Math.max(sizes.maxPart, partSize, 2 * minPart) }
+    }
+    this.#options = sizes
+    this.#head = sized(1)
+    this.#tail = sized(fraction)
+    this.#tailFrom = Math.ceil(size * (1 - share))
+  }
+
+  /** The sizes for a part that begins where the last one ended. */
+  get #sizes(): Sizes {
+    return this.#from < this.#tailFrom ? this.#head : this.#tail
   }
 
   cut(): readonly FilePart[] {
@@ -87,7 +121,7 @@ class Cutter {
 
   #isCopied(slot: PayloadSlot, start: number, end: number): boolean {
     const { origin } = slot.plain ?? slot.payload
-    if (!origin || end - start < this.#sizes.minCopy || !this.#sizes.canCopy(origin)) return false
+    if (!origin || end - start < this.#options.minCopy || !this.#options.canCopy(origin)) return false
     return !this.#table.digests.covers(start, end)
   }
 
@@ -110,7 +144,7 @@ class Cutter {
     const { partSize, minPart } = this.#sizes
     const slices = slicesOf(slot)
     if (!slices || (slices.costRanges && end - start < minCostly * partSize)) {
-      this.#passRange(undefined, partSize, start, end)
+      this.#passRange(undefined, 1, start, end)
       return
     }
     const { unit, costRanges = [{ end: end - start, cost: 1 }] } = slices
@@ -119,27 +153,29 @@ class Cutter {
     const minCost = Math.min(...costRanges.map(({ cost }) => cost))
     let from = start
     for (const range of costRanges) {
-      const size = Math.max(minPart, Math.floor((partSize * minCost) / range.cost))
-      this.#passRange(unit, size, from, start + range.end)
+      this.#passRange(unit, minCost / range.cost, from, start + range.end)
       from = start + range.end
     }
   }
 
-  /** `unit`: where it can be cut, counted from `start`. */
-  #passRange(unit: number | undefined, partSize: number, start: number, end: number): void {
-    const { minPart, maxPart } = this.#sizes
+  /** `unit`: where it can be cut, counted from `start`. `scale`: of the size that parts have. */
+  #passRange(unit: number | undefined, scale: number, start: number, end: number): void {
+    const sizeOf = ({ partSize, minPart }: Sizes): number => Math.max(minPart, Math.floor(partSize * scale))
+    const { minPart } = this.#sizes
     // Where nothing but the ends of the slot is a border, the slot before it must not drag it into its part.
-    if (unit === undefined && end - this.#from > partSize && start - this.#from >= minPart) this.#close(start)
-    const step = unit ?? maxPart
+    if (unit === undefined && end - this.#from > sizeOf(this.#sizes) && start - this.#from >= minPart)
+      this.#close(start)
     for (;;) {
-      const wanted = this.#from + (this.#isLate ? minPart : unit === undefined ? maxPart : partSize)
+      const { minPart, maxPart } = this.#sizes
+      const step = unit ?? maxPart
+      const wanted = this.#from + (this.#isLate ? minPart : unit === undefined ? maxPart : sizeOf(this.#sizes))
       const earliest = Math.max(start, this.#from + minPart)
       const below = start + Math.floor((wanted - start) / step) * step
       const border = below >= earliest ? below : start + Math.ceil((earliest - start) / step) * step
       if (border >= end) break
       this.#close(border)
     }
-    if (end - this.#from >= (this.#isLate ? minPart : partSize)) this.#close(end)
+    if (end - this.#from >= (this.#isLate ? this.#sizes.minPart : sizeOf(this.#sizes))) this.#close(end)
   }
 
   #close(to: number, copyOf?: ByteRange): void {

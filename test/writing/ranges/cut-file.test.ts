@@ -11,7 +11,7 @@ import {
   type Slot,
   slotLength,
 } from '../../../src/model/index.js'
-import { cutFile, type FilePart } from '../../../src/writing/ranges/cut-file.js'
+import { type CutOptions, cutFile, type FilePart } from '../../../src/writing/ranges/cut-file.js'
 import { finishFile } from '../../../src/writing/ranges/finish-file.js'
 import { rangeOf } from '../../../src/writing/ranges/range-of.js'
 import { writeLayout } from '../../../src/writing/write-layout.js'
@@ -129,6 +129,19 @@ describe('cutFile', () => {
     expect(cutFile({ name: 'f', slots: [] })).toEqual([])
   })
 
+  it('cuts the end into shorter parts', () => {
+    const tail = { share: 1 / 4, fraction: 1 / 4 }
+    const lengths = (options: CutOptions): number[] =>
+      cutFile({ name: 'f', slots: [{ kind: 'zeros', path: 'z', length: 4000 }] }, options).map(
+        ({ from, to }) => to - from,
+      )
+    const short = Array.from({ length: 8 }, () => 125)
+    expect(lengths({ partSize: 500, minPart: 1, tail })).toEqual([500, 500, 500, 500, 500, 500, ...short])
+    // They are as long as they have to be, so that there are not too many, and not shorter than a part may be.
+    expect(lengths({ partSize: 1, minPart: 1, maxParts: 8, tail }).length).toBeLessThanOrEqual(8)
+    expect(Math.min(...lengths({ partSize: 500, minPart: 400, tail }).slice(0, -1))).toBe(400)
+  })
+
   const slot = fc.oneof(
     fc.integer({ min: 0, max: 1500 }).map(made),
     fc.integer({ min: 0, max: 60 }).map(sliced),
@@ -154,15 +167,19 @@ describe('cutFile', () => {
   }
 
   it('gives parts that keep the limits and, made one by one, are the file', async () => {
-    const property = fc.asyncProperty(fc.array(slot, { maxLength: 12 }), async (list) => {
+    const slots = fc.array(slot, { maxLength: 12 })
+    const property = fc.asyncProperty(slots, fc.boolean(), async (list, hasTail) => {
       const file: FileLayout = { name: 'f', slots: settled(list) }
       const layout = { files: [file] }
       const size = fileLength(file)
-      const parts = cutFile(file, sizes)
+      const minTail = sizes.minPart / 4
+      const tail = { share: 1 / 4, fraction: 1 / 4 }
+      const parts = cutFile(file, hasTail ? { ...sizes, minPart: minTail, tail } : sizes)
       expect(parts.map(({ from }) => from)).toEqual([0, ...borders(parts)].slice(0, parts.length))
       expect(borders(parts).at(-1) ?? 0).toBe(size)
       expect(parts.length).toBeLessThanOrEqual(sizes.maxParts)
-      for (const { from, to } of parts.slice(0, -1)) expect(to - from).toBeGreaterThanOrEqual(sizes.minPart)
+      for (const { from, to } of parts.slice(0, -1))
+        expect(to - from).toBeGreaterThanOrEqual(hasTail ? minTail : sizes.minPart)
 
       const sink = new MemorySink('f')
       await writeLayout(layout, async () => sink)
