@@ -99,6 +99,8 @@ export interface WriteCapabilities {
   tensor(tensor: Tensor): Fit<Tensor>
   metadata(key: string, value: MetaValue): Fit<MetaValue>
   part(part: Part): Fit<Part>
+  /** Why a part of the format's own is not written again byte for byte; undefined for those that are. */
+  rewrites?(part: Part): string | undefined
   readonly order: 'row' | 'column' | 'both'
   /** The entries of `Tensor.extra` that the format stores, whatever their origin. */
   readonly keeps?: readonly string[]

@@ -175,7 +175,13 @@ async function planPart(part: Part, state: State, actions: ActionLog): Promise<P
     note('recompute', 'none', { reason: 'derived from the rest' })
     return isOwner ? part : undefined
   }
-  const fit = part.sharing === 'private' && isOwner ? { fits: true } : write.part(part)
+  const isOwn = part.sharing === 'private' && isOwner
+  const change = isOwn ? write.rewrites?.(part) : undefined
+  if (change !== undefined) {
+    note('map', 'form', { reason: change })
+    return part
+  }
+  const fit = isOwn ? { fits: true } : write.part(part)
   if (fit.fits && !fit.as) {
     note('copy', 'none')
     return part

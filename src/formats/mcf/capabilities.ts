@@ -6,8 +6,8 @@ import { methodOf } from '../../dtypes/mcf/types.js'
 import { callerWord, failWith, writeCodes } from '../../errors/index.js'
 import type { Fit, MetaValue, Model, Part, Tensor, WriteCapabilities } from '../../model/index.js'
 import { codeOfDType } from './dtypes.js'
-import { keysToFill } from './model-info/filled-info.js'
-import { hasDocumentedInts } from './model-info/int-mark.js'
+import { keysToFill, type ModelInfoContent, modelInfoKind } from './model-info/filled-info.js'
+import { hasDocumentedInts, hasIntMark, intMarkKey } from './model-info/int-mark.js'
 import { isOtherFile } from './other-files.js'
 import { explainsOverflow } from './quant/overflow.js'
 import { typeOfFile } from './sections.js'
@@ -35,7 +35,13 @@ export function writeFor(model: Model): WriteCapabilities {
     filled.includes(key)
       ? { fits: false, reason: 'MCF files give this key a value of their own' }
       : fitMetadata(key, value)
-  return { ...writeCapabilities, metadata }
+  const isMarked = hasDocumentedInts(model.tensors)
+  const rewrites = ({ kind, content }: Part): string | undefined => {
+    const info = kind === modelInfoKind ? (content as ModelInfoContent | undefined) : undefined
+    if (!isMarked || !info || info.isDerived || hasIntMark(info.extras)) return undefined
+    return `the section gets the entry ${intMarkKey}, which tells readers that int8 and int4 are laid out as documented`
+  }
+  return { ...writeCapabilities, metadata, rewrites }
 }
 
 function fitTensor(tensor: Tensor): Fit<Tensor> {
