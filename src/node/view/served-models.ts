@@ -4,8 +4,8 @@ import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { type ByteSource, isPathBelow } from '../../bytes/index.js'
 import { isCompanion } from '../../content/companions.js'
-import { TareError } from '../../errors/index.js'
-import { formats, type OpenOptions, openModel } from '../../formats/index.js'
+import { collectingReport, TareError } from '../../errors/index.js'
+import { formats, type OpenOptions, recognise } from '../../formats/index.js'
 import { FileSource } from '../files/file-source.js'
 import { openBeside, pathFrom } from '../files-of-model.js'
 import { type InputOptions, openInput } from '../input.js'
@@ -126,10 +126,15 @@ function mainName(input: string, { name }: ByteSource): string {
   return last && isPathBelow(last) ? last : 'model'
 }
 
-/** Shards, external data and companions. A damaged model is served too: the page shows what is wrong with it. */
+/**
+ * Shards, external data and companions. A damaged model is served too: the page shows what is wrong with it. For a report that
+ * collects, formats open all files of a set at once.
+ */
 async function partsOf(main: ByteSource, options: ServedOptions): Promise<readonly ByteSource[]> {
   try {
-    return (await openModel(main, options)).files.slice(1)
+    return (
+      await (await recognise(main, { ...options, report: collectingReport(main.name, []) })).read()
+    ).model.files.slice(1)
   } catch (error) {
     if (!(error instanceof TareError)) throw error
     const names = main.folder?.isWhole ? main.folder.files.filter((name) => isCompanion(name) || isWeights(name)) : []

@@ -195,6 +195,19 @@ describe('what is there', () => {
     ])
   })
 
+  it('the parts of an AEROSET, which are opened when they are needed', async () => {
+    const model = sampleModel([sampleTensor('a', 'f32', [8, 16])])
+    const set = await convertToFiles(model, 'aeroset', { name: 'model.aeroset.json' })
+    const index = [...set.keys()][0]!
+    expect(set.size).toBeGreaterThan(2)
+    mkdirSync(at('set'))
+    for (const [name, bytes] of set) writeFileSync(at('set', name), bytes)
+    await start(at('set', index))
+    const { files } = JSON.parse((await get('files.json')).body.toString())
+    expect(files.map(({ name }: { name: string }) => name).sort()).toEqual([...set.keys()].sort())
+    for (const { address, name } of files) expect((await get(address)).body).toEqual(Buffer.from(set.get(name)!))
+  })
+
   it('a damaged model is served, for the page to show what is wrong', async () => {
     writeFileSync(at('broken.safetensors'), bytesOf(100))
     await start(at('broken.safetensors'))

@@ -66,6 +66,16 @@ describe('tiles', () => {
     expect(cellAt(fitted, size, vector, 450, 2)).toBeUndefined()
   })
 
+  it('a plane of few columns is wide enough to be pointed at, and moves under the pointer only where it is zoomed', () => {
+    const tall = { rows: 20_000, columns: 2 }
+    const fitted = fitView(tall, size)
+    expect(cellAt(fitted, size, tall, 450 - 20, 300)).toEqual({ row: 10_000, column: 0 })
+    expect(cellAt(fitted, size, tall, 450 + 20, 300)).toEqual({ row: 10_000, column: 1 })
+    const next = zoomAt(fitted, size, tall, 1, 470, 200)
+    expect(cellAt(next, size, tall, 470, 200)).toEqual(cellAt(fitted, size, tall, 470, 200))
+    expect(next.x).toBe(fitted.x)
+  })
+
   it('have keys of their own', () => {
     const keys = [0, 1].flatMap((level) => [0, 1].flatMap((row) => [0, 1].map((at) => tileKey('p', level, row, at))))
     expect(new Set(keys).size).toBe(8)
@@ -106,7 +116,7 @@ describe('zooming', () => {
     const inside = fc.record({ px: fc.integer({ min: 0, max: 899 }), py: fc.integer({ min: 0, max: 599 }) })
     fc.assert(
       fc.property(view, inside, fc.double({ min: -2, max: 2, noNaN: true }), (view, { px, py }, by) => {
-        const next = zoomAt(view, size, by, px, py)
+        const next = zoomAt(view, size, { rows: 5000, columns: 5000 }, by, px, py)
         const place = ({ x, zoom }: typeof view): number => x + (px - 450) / 2 ** zoom
         expect(place(next)).toBeCloseTo(place(view), 4)
       }),

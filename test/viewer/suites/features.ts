@@ -40,6 +40,18 @@ export function featureSuite(browser: () => Browser): void {
     opened.assertClean()
   })
 
+  it('histograms are drawn where the system has no locale', async () => {
+    const other = await openPage(browser(), viewed.address)
+    await other.page.addInitScript(() =>
+      Object.defineProperty(navigator, 'language', { value: 'en-US@posix', configurable: true }),
+    )
+    await other.page.reload()
+    await other.page.waitForSelector('.facts')
+    await show(other.page, '#/f/0/tensor/layers.1.mlp.weight', '.histogram canvas')
+    other.assertClean()
+    await other.close()
+  })
+
   it('planes of a tensor stand side by side, by a key and by a link', async () => {
     const { page } = opened
     await show(page, '#/f/2/tensor/experts', '.axes')

@@ -1,5 +1,7 @@
 // The whole page takes files, whatever is shown. Folders are walked, so that an index finds its shards.
+
 import type { NamedFile } from '../engine/rooms/models/open.js'
+import { messageOf } from '../engine/wire.js'
 import { notify } from '../state/announce.js'
 import { addFiles } from '../state/models.js'
 
@@ -43,6 +45,6 @@ export function listenForDrops(): void {
   root.addEventListener('drop', (event) => {
     event.preventDefault()
     mark(-depth)
-    if (event.dataTransfer) void take(event.dataTransfer).catch((error: unknown) => notify(String(error)))
+    if (event.dataTransfer) void take(event.dataTransfer).catch((error: unknown) => notify(messageOf(error)))
   })
 }

@@ -1,6 +1,8 @@
 // The frame around every screen: which model, which section, and the screen itself.
+
 import type { ComponentType } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { messageOf } from '../engine/wire.js'
 import { FindingItem } from '../parts/findings.js'
 import { visible } from '../parts/text.js'
 import { Drop } from '../screens/drop/index.js'
@@ -154,7 +156,7 @@ function Loaded({ id, model }: { readonly id: string } & ScreenProps) {
         loaded.set(screen.id, module.default)
         setCount((count) => count + 1)
       },
-      (error: unknown) => setFailure(String(error)),
+      (error: unknown) => setFailure(messageOf(error)),
     )
   }, [screen])
   if (failure !== undefined) return <p class="waiting">This part of the page cannot be loaded: {failure}</p>

@@ -1,7 +1,9 @@
 // The worker's side of the conversation. Requests wait in a queue: the highest priority first and, among equals, the newest, since that is
 // what somebody is looking at now. A few run at the same time, because most of them wait for bytes.
+
 import { TareError } from 'tare'
 import type { Answer, Failure, Priority, Progress, Request } from './wire.js'
+import { messageOf } from './wire.js'
 
 export interface CallContext {
   readonly signal: AbortSignal
@@ -123,6 +125,6 @@ function takeFirst(waiting: Waiting[]): Waiting {
 }
 
 function failureOf(error: unknown, isAborted: boolean): Failure {
-  const message = error instanceof Error ? error.message : String(error)
+  const message = messageOf(error)
   return { message, isAborted, ...(error instanceof TareError && { finding: error.finding }) }
 }

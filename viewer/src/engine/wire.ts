@@ -47,9 +47,11 @@ export const isLost = (error: unknown): boolean => error instanceof RequestError
 
 export const isAborted = (error: unknown): boolean => error instanceof RequestError && error.isAborted
 
+/** What anything that was thrown says, without the name of its class. */
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
 /** A finding to show for anything that was thrown. */
 export function findingFrom(error: unknown, file: string): Finding {
   if (error instanceof RequestError && error.finding) return error.finding
-  const message = error instanceof Error ? error.message : String(error)
-  return { code: 'viewer/failed', severity: 'error', file, message }
+  return { code: 'viewer/failed', severity: 'error', file, message: messageOf(error) }
 }

@@ -42,7 +42,7 @@ function placeBoxes(root: TreeNode, width: number, height: number): TreemapBox[]
     const area = box.width * box.height
     if (boxes.length >= maxBoxes || area < minArea) return
     const isFine = depth > 0 && isTooFine(given, area, minArea)
-    const node = isFine ? given : unwrapped(given, above)
+    const node = isFine || depth === 0 ? given : unwrapped(given, above)
     const { name, bytes, tensor, top } = node
     const isLeaf = isFine || tensor !== undefined
     const path = above === '' ? name : `${above}.${name}`

@@ -50,17 +50,26 @@ const maxForNorms = 2 ** 28
 export const canHaveNorms = ({ rows, columns }: PlaneSize): boolean =>
   rows * columns <= maxForNorms && Math.max(rows, columns) < 2 ** 24
 
+/** A plane of few rows or columns is a band, not a line that nobody sees. */
+const band = 64
+
+/** How many pixels a value is wide and high. */
+export const cellPixels = (zoom: number, { rows, columns }: PlaneSize) => ({
+  across: Math.max(2 ** zoom, band / Math.max(1, columns)),
+  down: Math.max(2 ** zoom, band / Math.max(1, rows)),
+})
+
 export function visibleTiles(view: MapView, size: ViewSize, plane: PlaneSize, level: number): TileRange {
-  const pixels = 2 ** view.zoom
+  const { across, down } = cellPixels(view.zoom, plane)
   const span = tileSize * 2 ** level
-  const between = (middle: number, length: number, count: number): [number, number] => {
+  const between = (middle: number, length: number, count: number, pixels: number): [number, number] => {
     const tiles = Math.ceil(count / span)
     const first = Math.floor((middle - length / 2 / pixels) / span)
     const end = Math.ceil((middle + length / 2 / pixels) / span)
     return [Math.max(0, Math.min(tiles, first)), Math.max(0, Math.min(tiles, end))]
   }
-  const [firstRow, endRow] = between(view.y, size.height, plane.rows)
-  const [firstColumn, endColumn] = between(view.x, size.width, plane.columns)
+  const [firstRow, endRow] = between(view.y, size.height, plane.rows, down)
+  const [firstColumn, endColumn] = between(view.x, size.width, plane.columns, across)
   return { level, firstRow, endRow, firstColumn, endColumn }
 }
 
@@ -123,24 +132,21 @@ export function clampView(view: MapView, { rows, columns }: PlaneSize): MapView 
 }
 
 /** Zooms by some powers of two so that what lies under a pixel stays there. */
-export function zoomAt(view: MapView, size: ViewSize, by: number, px: number, py: number): MapView {
+export function zoomAt(view: MapView, size: ViewSize, plane: PlaneSize, by: number, px: number, py: number): MapView {
   const zoom = clampZoom(view.zoom + by)
-  const [before, after] = [2 ** view.zoom, 2 ** zoom]
+  const [before, after] = [cellPixels(view.zoom, plane), cellPixels(zoom, plane)]
   const [dx, dy] = [px - size.width / 2, py - size.height / 2]
-  return { x: view.x + dx / before - dx / after, y: view.y + dy / before - dy / after, zoom }
+  return {
+    x: view.x + dx / before.across - dx / after.across,
+    y: view.y + dy / before.down - dy / after.down,
+    zoom,
+  }
 }
-
-/** A vector is a band, not a line that nobody sees. */
-const bandHeight = 64
-
-/** How many pixels a row is high. */
-export const rowPixels = (zoom: number, { rows }: PlaneSize): number =>
-  rows === 1 ? Math.max(bandHeight, 2 ** zoom) : 2 ** zoom
 
 /** The value under a pixel; undefined beside the plane. */
 export function cellAt(view: MapView, size: ViewSize, plane: PlaneSize, px: number, py: number) {
-  const pixels = 2 ** view.zoom
-  const column = Math.floor(view.x + (px - size.width / 2) / pixels)
-  const row = Math.floor(view.y + (py - size.height / 2) / rowPixels(view.zoom, plane))
+  const { across, down } = cellPixels(view.zoom, plane)
+  const column = Math.floor(view.x + (px - size.width / 2) / across)
+  const row = Math.floor(view.y + (py - size.height / 2) / down)
   return row >= 0 && row < plane.rows && column >= 0 && column < plane.columns ? { row, column } : undefined
 }

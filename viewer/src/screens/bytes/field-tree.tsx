@@ -1,7 +1,9 @@
 // The fields of the file as a tree: opening a node asks for what is below it, choosing one goes to its bytes. The node over the cursor is
 // marked, so that the tree follows the bytes as well.
+
 import { useState } from 'preact/hooks'
 import type { FieldNode } from '../../engine/rooms/bytes/byte-map.js'
+import { messageOf } from '../../engine/wire.js'
 import { countLabel, hexOffset, sizeLabel } from '../../parts/format.js'
 import { visible } from '../../parts/text.js'
 import { useAnswer } from '../../parts/use-answer.js'
@@ -34,7 +36,7 @@ function Level({ parent, depth, from, to, ...tree }: LevelProps) {
   const { model, file } = tree
   const [count, setCount] = useState(step)
   const { answer, error } = useAnswer('byteTree', { model, file, parent, depth, from, to })
-  if (error !== undefined) return <p class="faint">{String(error)}</p>
+  if (error !== undefined) return <p class="faint">{messageOf(error)}</p>
   if (!answer) return <p class="faint">Reading…</p>
   return (
     <ul>

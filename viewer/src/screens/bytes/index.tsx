@@ -1,7 +1,9 @@
 // The file byte by byte: a strip of the whole, the bytes in view, the fields they belong to, and what they mean in every type.
+
 import { useCallback, useMemo, useState } from 'preact/hooks'
 import { useKeys } from '../../app/keys.js'
 import type { AnyScreenProps } from '../../app/screens.js'
+import { messageOf } from '../../engine/wire.js'
 import { Command } from '../../parts/command.js'
 import { hexOffset, sizeLabel } from '../../parts/format.js'
 import { visible } from '../../parts/text.js'
@@ -21,7 +23,7 @@ export default function Bytes({ model }: AnyScreenProps) {
   const { query } = address.value
   const file = Math.min(wholeNumber(query.file), Math.max(0, (files?.length ?? 1) - 1))
   const shown = files?.[file]
-  if (error !== undefined) return <p class="waiting">{String(error)}</p>
+  if (error !== undefined) return <p class="waiting">{messageOf(error)}</p>
   if (!shown) return <p class="waiting">Reading…</p>
   return (
     <FileBytes key={`${model.id} ${file}`} model={model} file={file} size={shown.size}>

@@ -1,7 +1,9 @@
 // Two models of any formats: what only one of them has, which metadata differs, and which values, the worst first. A tensor that differs
 // can be looked at from both sides.
+
 import { useEffect } from 'preact/hooks'
 import type { ScreenProps } from '../../app/screens.js'
+import { messageOf } from '../../engine/wire.js'
 import { Command } from '../../parts/command.js'
 import { Work } from '../../parts/progress.js'
 import { visible } from '../../parts/text.js'
@@ -91,7 +93,7 @@ function Compared({ model, other, subject }: ComparedProps) {
           </button>
         </p>
       )}
-      {error !== undefined && <p role="alert">{String(error)}</p>}
+      {error !== undefined && <p role="alert">{messageOf(error)}</p>}
       {answer && <Summary difference={answer} />}
       {chosen?.a && chosen.b && (
         <Pair key={chosen.name} a={model} b={other} difference={chosen} isChosen={subject !== undefined} />

@@ -1,10 +1,12 @@
 // One tensor of both models, at the place where they are farthest apart: A, B and B − A with one cursor. Blinking shows B in the place of A,
 // where the eye sees the smallest change.
+
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { colorMapNamed, makeScale, type TensorDifference } from 'tare/kit'
 import { useKeys } from '../../app/keys.js'
 import type { ScreenProps } from '../../app/screens.js'
 import type { Crop } from '../../engine/rooms/compare.js'
+import { messageOf } from '../../engine/wire.js'
 import { CropMaps, useCrop } from '../../parts/crop-maps.js'
 import { valueText } from '../../parts/format.js'
 import { Name } from '../../parts/text.js'
@@ -73,7 +75,7 @@ export function Pair({ a, b, difference, isChosen }: PairProps) {
           Blink (b)
         </label>
       </header>
-      {error !== undefined && <p class="faint">{String(error)}</p>}
+      {error !== undefined && <p class="faint">{messageOf(error)}</p>}
       <CropMaps
         model={a.id}
         name={nameA}

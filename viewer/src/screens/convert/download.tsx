@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { Loss } from 'tare'
 import type { ConvertSettings } from '../../engine/rooms/convert.js'
+import { messageOf } from '../../engine/wire.js'
 import { sizeLabel } from '../../parts/format.js'
 import { Work } from '../../parts/progress.js'
 import { useWork } from '../../parts/use-work.js'
@@ -28,11 +29,11 @@ export function Download({ model, settings, allowLoss, isAllowed, size }: Downlo
       downloadAll(made)
       notify(isChosen ? `${settings.name} is written` : `${settings.name} is ready`)
     } catch (error) {
-      setFailure(error instanceof Error ? error.message : String(error))
+      setFailure(messageOf(error))
     }
   }
   if (work.progress) return <Work title="Converting" {...work.progress} isBytes onCancel={work.cancel} />
-  const failed = failure ?? (work.error === undefined ? undefined : String(work.error))
+  const failed = failure ?? (work.error === undefined ? undefined : messageOf(work.error))
   return (
     <div class="save">
       {canChooseFile() && (

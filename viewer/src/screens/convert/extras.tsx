@@ -1,7 +1,9 @@
 // Parts of a model for other programs: one tensor for NumPy, the table of tensors for a spreadsheet.
+
 import { useState } from 'preact/hooks'
 import type { ScreenProps } from '../../app/screens.js'
 import { ask } from '../../engine/session.js'
+import { messageOf } from '../../engine/wire.js'
 import { Command } from '../../parts/command.js'
 import { TensorPicker } from '../../parts/tensor-picker.js'
 import { notify } from '../../state/announce.js'
@@ -9,7 +11,7 @@ import { downloadAll, downloadBlob } from './save.js'
 
 export function Extras({ model }: ScreenProps) {
   const [tensor, setTensor] = useState('')
-  const tell = (error: unknown): void => notify(error instanceof Error ? error.message : String(error))
+  const tell = (error: unknown): void => notify(messageOf(error))
   const saveTensor = async (): Promise<void> => {
     downloadAll(await ask('convertTensor', { model: model.id, tensor }))
   }

@@ -1,7 +1,9 @@
 // Another format, another element type, fewer bits: the plan with what would be lost first, as `--dry-run` shows it, then the file.
+
 import { useMemo, useState } from 'preact/hooks'
 import type { ScreenProps } from '../../app/screens.js'
 import type { ConvertSettings, Target } from '../../engine/rooms/convert.js'
+import { messageOf } from '../../engine/wire.js'
 import { Command } from '../../parts/command.js'
 import { useAnswer } from '../../parts/use-answer.js'
 import { address, setQuery } from '../../state/location.js'
@@ -27,7 +29,7 @@ export default function Convert({ model }: ScreenProps) {
         <h1>Convert</h1>
       </header>
       <Choices targets={targets} target={target} />
-      {error !== undefined && <p role="alert">{String(error)}</p>}
+      {error !== undefined && <p role="alert">{messageOf(error)}</p>}
       {plan && <PlanView plan={plan} isOld={isLoading} />}
       {plan && needsLeave && (
         <label>

@@ -1,7 +1,9 @@
 // What is wrong with the file, or worth knowing: the quick check at once, the whole one when somebody asks for it. Findings with the same
 // code stand together, with what the code means and what to do.
+
 import { useEffect } from 'preact/hooks'
 import type { AnyScreenProps } from '../../app/screens.js'
+import { messageOf } from '../../engine/wire.js'
 import { Command } from '../../parts/command.js'
 import { countLabel, sizeLabel } from '../../parts/format.js'
 import { Work } from '../../parts/progress.js'
@@ -30,7 +32,7 @@ export default function Findings({ model }: AnyScreenProps) {
         <h1>Findings</h1>
         {result && (
           <p class={`verdict ${result.verdict}`}>
-            {verdicts[result.verdict]}
+            {result.format === null ? 'It is in no format that is known' : verdicts[result.verdict]}
             {!whole.answer && result.verdict !== 'errors' && ', as far as the structure shows'}
           </p>
         )}
@@ -54,7 +56,7 @@ export default function Findings({ model }: AnyScreenProps) {
             </button>
           </p>
         )}
-        {Boolean(whole.error ?? quick.error) && <p role="alert">{String(whole.error ?? quick.error)}</p>}
+        {Boolean(whole.error ?? quick.error) && <p role="alert">{messageOf(whole.error ?? quick.error)}</p>}
       </header>
       {result &&
         groupByCode(result.findings).map((group) => (
@@ -63,7 +65,7 @@ export default function Findings({ model }: AnyScreenProps) {
       <section>
         <h2>In a terminal</h2>
         <Command words={['tare', 'verify', model.argument]} />
-        {result?.verdict === 'errors' && (
+        {result?.verdict === 'errors' && result.format !== null && (
           <Command words={['tare', 'repair', model.argument, '-o', repairedName(model.argument)]} />
         )}
       </section>

@@ -1,7 +1,9 @@
 // The whole model within a number of bytes: which kind of tensor gets which method, changed by hand where somebody knows better.
+
 import { useMemo, useState } from 'preact/hooks'
 import type { ScreenProps } from '../../app/screens.js'
 import type { MeasuredKind } from '../../engine/rooms/lab/lab.js'
+import { messageOf } from '../../engine/wire.js'
 import { Command } from '../../parts/command.js'
 import { countLabel, sizeLabel } from '../../parts/format.js'
 import { Work } from '../../parts/progress.js'
@@ -50,7 +52,7 @@ export function Budget({ model }: ScreenProps) {
           )
         )}
       </div>
-      {work.error !== undefined && <p role="alert">{String(work.error)}</p>}
+      {work.error !== undefined && <p role="alert">{messageOf(work.error)}</p>}
       {work.answer &&
         (work.answer.length === 0 ? (
           <p>No tensor of this model can be quantized.</p>

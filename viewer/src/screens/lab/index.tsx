@@ -5,7 +5,7 @@ import type { ScreenProps } from '../../app/screens.js'
 import type { MeasuredTensor } from '../../engine/rooms/lab/measure.js'
 import type { TensorRef } from '../../engine/rooms/tensor/tensor.js'
 import { askTensor } from '../../engine/tensor-workers.js'
-import { isAborted, type Progress, priorities } from '../../engine/wire.js'
+import { isAborted, messageOf, type Progress, priorities } from '../../engine/wire.js'
 import { Command } from '../../parts/command.js'
 import { CropMaps, useCrop } from '../../parts/crop-maps.js'
 import { valueText } from '../../parts/format.js'
@@ -20,10 +20,10 @@ const defaultMethod = 'q4_k'
 
 export default function Lab({ model }: ScreenProps) {
   const { subject, query } = address.value
-  const { answer: start, error } = useAnswer('labStart', { model: model.id, tensor: subject ?? '' })
+  const { answer: start, error } = useAnswer('labStart', { model: model.id, tensor: subject })
   const method = query.method ?? defaultMethod
   const choose = useCallback((name: string): void => setQuery({ method: name }), [])
-  if (error !== undefined) return <p class="waiting">{String(error)}</p>
+  if (error !== undefined) return <p class="waiting">{messageOf(error)}</p>
   if (!start) return <p class="waiting">Reading…</p>
   return (
     <div class="lab">
@@ -104,7 +104,7 @@ function Bench({ model, tensor, rows, columns, method }: BenchProps) {
   }, [answer])
   return (
     <section class="bench">
-      {error !== undefined && <p role="alert">{String(error)}</p>}
+      {error !== undefined && <p role="alert">{messageOf(error)}</p>}
       <CropMaps model={model} name={tensor} rows={rows} columns={columns} place={place} step={block} maps={maps}>
         {answer && (
           <dl class="figures">
@@ -150,11 +150,14 @@ function Methods({ tensor, method, onChoose }: MethodsProps) {
   return (
     <section>
       <h2>All methods on this tensor</h2>
-      {error !== undefined && <p class="faint">{String(error)}</p>}
+      {error !== undefined && <p class="faint">{messageOf(error)}</p>}
       {isLoading && (
         <p class="faint">Measuring… {progress.total > 0 && `${progress.done} of ${progress.total} methods`}</p>
       )}
-      {answer && (
+      {answer?.points.every(({ snr }) => snr === null) && (
+        <p class="faint">No method takes this tensor: its rows are no whole blocks, or its values no numbers.</p>
+      )}
+      {answer?.points.some(({ snr }) => snr !== null) && (
         <>
           <Plot points={answer.points} chosen={method} onChoose={onChoose} />
           <p class="faint">

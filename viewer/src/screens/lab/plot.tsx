@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { MethodPoint } from 'tare/kit'
 import type uPlot from 'uplot'
-import 'uplot/dist/uPlot.min.css'
+import { loadPlotter } from '../../parts/plotter.js'
 import { useSize } from '../../parts/use-size.js'
 import { isDark } from '../../state/theme.js'
 import { shortName } from './budget.js'
@@ -80,12 +80,12 @@ export function Plot({ points, chosen, onChoose }: PlotProps) {
   )
 }
 
-/** It asks the browser how numbers are written, and some browsers name a language that they do not know: then there is the list alone. */
+/** Where it cannot be loaded there is the list alone. */
 function usePlotter(): typeof uPlot | undefined {
   const [found, setFound] = useState<{ readonly Plotter: typeof uPlot }>()
   useEffect(() => {
-    import('uplot').then(
-      ({ default: Plotter }) => setFound({ Plotter }),
+    loadPlotter().then(
+      (Plotter) => setFound({ Plotter }),
       () => {},
     )
   }, [])

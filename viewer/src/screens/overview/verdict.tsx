@@ -1,5 +1,7 @@
 // The quick check: structure only, a moment for any file. The whole check is a screen of its own.
+
 import type { ScreenProps } from '../../app/screens.js'
+import { messageOf } from '../../engine/wire.js'
 import { FindingList } from '../../parts/findings.js'
 import { useAnswer } from '../../parts/use-answer.js'
 
@@ -10,7 +12,7 @@ export function Verdict({ model }: ScreenProps) {
   return (
     <section>
       <h2>Check</h2>
-      {error !== undefined && <p>{String(error)}</p>}
+      {error !== undefined && <p>{messageOf(error)}</p>}
       {!answer && error === undefined && <p class="faint">Checking…</p>}
       {answer && (
         <>

@@ -3,9 +3,9 @@ import { type CellFigure, inkOn, type Scale } from 'tare/kit'
 import { type Palette, paintCells } from '../../colors/paint.js'
 import type { Norms, Overview, Tile } from '../../engine/rooms/tensor/tiles.js'
 import {
+  cellPixels,
   type MapView,
   type PlaneSize,
-  rowPixels,
   type TileRange,
   tileSize,
   type ViewSize,
@@ -64,13 +64,12 @@ function paintedOf(
 
 export function drawMap(context: CanvasRenderingContext2D, scene: MapScene, ratio: number): void {
   const { view, size, margin, plane, palette, overview } = scene
-  const pixels = 2 ** view.zoom
+  const { across, down } = cellPixels(view.zoom, plane)
   context.setTransform(ratio, 0, 0, ratio, 0, 0)
   context.fillStyle = scene.colors.paper
   context.fillRect(0, 0, size.width + margin, size.height + margin)
-  const x = (column: number): number => margin + size.width / 2 + (column - view.x) * pixels
-  const high = rowPixels(view.zoom, plane)
-  const y = (row: number): number => margin + size.height / 2 + (row - view.y) * high
+  const x = (column: number): number => margin + size.width / 2 + (column - view.x) * across
+  const y = (row: number): number => margin + size.height / 2 + (row - view.y) * down
   const snap = (at: number): number => Math.round(at * ratio) / ratio
   context.save()
   context.beginPath()
@@ -84,16 +83,16 @@ export function drawMap(context: CanvasRenderingContext2D, scene: MapScene, rati
   }
   if (overview && !isCovered(scene)) {
     const cells = overview.columns / plane.columns
-    context.imageSmoothingEnabled = pixels < cells * ratio
+    context.imageSmoothingEnabled = across < cells * ratio
     // Its scale is its own: zooming does not paint it again.
     const { overviewScale: scale, figure } = scene
     const key = `${palette.name} ${scale.kind} ${scale.low} ${scale.high} ${figure}`
     draw(paintedOf(overview, overview[figure], scale, palette, key), 0, 0, plane.columns, plane.rows)
   }
   drawTiles(context, scene, draw, ratio)
-  if (pixels >= 6 && scene.blockWidth) drawBlocks(context, scene, x, y)
-  if (pixels >= 31) drawNumbers(context, scene, x, y)
-  if (scene.cursor) outline(context, scene.cursor, x, y, [pixels, high])
+  if (across >= 6 && scene.blockWidth) drawBlocks(context, scene, x, y)
+  if (across >= 31 && down >= 16) drawNumbers(context, scene, x, y)
+  if (scene.cursor) outline(context, scene.cursor, x, y, [across, down])
   context.restore()
   drawMargins(context, scene, x, y)
 }
@@ -134,13 +133,13 @@ type Place = (index: number) => number
 
 /** The values in view; ends are exclusive. */
 function inView({ view, size, plane }: MapScene) {
-  const pixels = 2 ** view.zoom
-  const within = (middle: number, length: number, count: number): [number, number] => [
+  const { across, down } = cellPixels(view.zoom, plane)
+  const within = (middle: number, length: number, count: number, pixels: number): [number, number] => [
     Math.max(0, Math.floor(middle - length / 2 / pixels)),
     Math.min(count, Math.ceil(middle + length / 2 / pixels)),
   ]
-  const [left, right] = within(view.x, size.width, plane.columns)
-  const [top, bottom] = within(view.y, size.height, plane.rows)
+  const [left, right] = within(view.x, size.width, plane.columns, across)
+  const [top, bottom] = within(view.y, size.height, plane.rows, down)
   return { left, right, top, bottom }
 }
 
@@ -160,7 +159,7 @@ function drawBlocks(context: CanvasRenderingContext2D, scene: MapScene, x: Place
 /** On level 0 only: a number stands for one value. */
 function drawNumbers(context: CanvasRenderingContext2D, scene: MapScene, x: Place, y: Place): void {
   if (scene.range?.level !== 0) return
-  const pixels = 2 ** scene.view.zoom
+  const { across: pixels } = cellPixels(scene.view.zoom, scene.plane)
   const { left, right, top, bottom } = inView(scene)
   const isWide = pixels >= 60
   context.font = `${isWide ? 11 : Math.min(12, Math.round(pixels / 3.6))}px ui-monospace, Menlo, Consolas, monospace`

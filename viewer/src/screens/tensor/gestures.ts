@@ -1,5 +1,5 @@
 // Pointer, wheel and touch on the map: drag to move, wheel or pinch to zoom at the place under the fingers, hover to read a value.
-import { cellAt, zoomAt } from '../../engine/tiles/layout.js'
+import { cellAt, cellPixels, zoomAt } from '../../engine/tiles/layout.js'
 import type { MapControl } from './map-keys.js'
 
 /** Powers of two for a pixel of the wheel. */
@@ -25,9 +25,9 @@ export function listenForGestures(canvas: HTMLCanvasElement, now: () => MapContr
     (event) => {
       event.preventDefault()
       const { x, y } = placeOf(event)
-      const { view, size, move } = now()
+      const { view, size, plane, move } = now()
       const lines = event.deltaMode === 1 ? 16 : 1
-      move(zoomAt(view(), size(), -event.deltaY * lines * wheelSpeed * (event.ctrlKey ? 3 : 1), x, y))
+      move(zoomAt(view(), size(), plane(), -event.deltaY * lines * wheelSpeed * (event.ctrlKey ? 3 : 1), x, y))
     },
     { passive: false, signal },
   )
@@ -55,17 +55,17 @@ export function listenForGestures(canvas: HTMLCanvasElement, now: () => MapContr
       const place = placeOf(event)
       const before = pointers.get(event.pointerId)
       if (!before) return hover(place)
-      const { view, size, move } = now()
-      const pixels = 2 ** view().zoom
+      const { view, size, plane, move } = now()
+      const { across, down } = cellPixels(view().zoom, plane())
       const [other] = [...pointers].filter(([id]) => id !== event.pointerId).map(([, at]) => at)
       pointers.set(event.pointerId, place)
       if (!other) {
-        move({ ...view(), x: view().x - (place.x - before.x) / pixels, y: view().y - (place.y - before.y) / pixels })
+        move({ ...view(), x: view().x - (place.x - before.x) / across, y: view().y - (place.y - before.y) / down })
         return
       }
       const apart = (a: typeof place): number => Math.hypot(a.x - other.x, a.y - other.y)
       const by = Math.log2(Math.max(1, apart(place)) / Math.max(1, apart(before)))
-      move(zoomAt(view(), size(), by, (place.x + other.x) / 2, (place.y + other.y) / 2))
+      move(zoomAt(view(), size(), plane(), by, (place.x + other.x) / 2, (place.y + other.y) / 2))
     },
     { signal },
   )
@@ -75,8 +75,8 @@ export function listenForGestures(canvas: HTMLCanvasElement, now: () => MapContr
     'dblclick',
     (event) => {
       const { x, y } = placeOf(event)
-      const { view, size, move } = now()
-      move(zoomAt(view(), size(), event.shiftKey ? -2 : 2, x, y))
+      const { view, size, plane, move } = now()
+      move(zoomAt(view(), size(), plane(), event.shiftKey ? -2 : 2, x, y))
     },
     { signal },
   )

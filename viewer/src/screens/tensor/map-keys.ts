@@ -1,6 +1,6 @@
 // The keys of the map. They are made once and ask for what they act on when they are pressed.
 import type { KeyBinding } from '../../app/keys.js'
-import { type MapView, type PlaneSize, type ViewSize, zoomAt } from '../../engine/tiles/layout.js'
+import { cellPixels, type MapView, type PlaneSize, type ViewSize, zoomAt } from '../../engine/tiles/layout.js'
 import type { Cursor } from './draw-map.js'
 
 export interface MapControl {
@@ -41,18 +41,25 @@ export function moveCursor(map: MapControl, key: string): void {
   const [down, across] = steps[key]!
   const view = map.view()
   const { rows, columns } = map.plane()
-  const pixels = 2 ** view.zoom
-  const step = Math.max(1, Math.round(8 / pixels))
+  const pixels = cellPixels(view.zoom, map.plane())
+  const step = (size: number): number => Math.max(1, Math.round(8 / size))
   const from = map.cursor() ?? { row: Math.floor(view.y), column: Math.floor(view.x) }
   const within = (at: number, count: number): number => Math.max(0, Math.min(count - 1, at))
-  const cursor = { row: within(from.row + down * step, rows), column: within(from.column + across * step, columns) }
+  const cursor = {
+    row: within(from.row + down * step(pixels.down), rows),
+    column: within(from.column + across * step(pixels.across), columns),
+  }
   map.setCursor(cursor)
   const { width, height } = map.size()
-  const follow = (middle: number, at: number, length: number): number => {
-    const reach = Math.max(0, length / 2 / pixels - 2)
+  const follow = (middle: number, at: number, length: number, size: number): number => {
+    const reach = Math.max(0, length / 2 / size - 2)
     return Math.max(at - reach, Math.min(at + reach, middle))
   }
-  const next = { ...view, x: follow(view.x, cursor.column, width), y: follow(view.y, cursor.row, height) }
+  const next = {
+    ...view,
+    x: follow(view.x, cursor.column, width, pixels.across),
+    y: follow(view.y, cursor.row, height, pixels.down),
+  }
   if (next.x !== view.x || next.y !== view.y) map.move(next)
 }
 
@@ -63,11 +70,11 @@ export function mapKeys(now: () => TensorActions): readonly KeyBinding[] {
     const { width, height } = map.size()
     const cursor = map.cursor()
     const view = map.view()
-    const pixels = 2 ** view.zoom
+    const { across, down } = cellPixels(view.zoom, map.plane())
     const at = cursor
-      ? [width / 2 + (cursor.column + 0.5 - view.x) * pixels, height / 2 + (cursor.row + 0.5 - view.y) * pixels]
+      ? [width / 2 + (cursor.column + 0.5 - view.x) * across, height / 2 + (cursor.row + 0.5 - view.y) * down]
       : [width / 2, height / 2]
-    map.move(zoomAt(view, map.size(), by, at[0]!, at[1]!))
+    map.move(zoomAt(view, map.size(), map.plane(), by, at[0]!, at[1]!))
   }
   const withMap =
     (run: (map: MapControl, key: string) => void): ((key: string) => void) =>

@@ -52,7 +52,7 @@ export interface LabStart {
 
 export interface LabCalls {
   /** The tensor to begin with: the one that is named, or else the largest that can be quantized; and all methods. */
-  labStart: Call<{ readonly model: number; readonly tensor: string }, LabStart>
+  labStart: Call<{ readonly model: number; readonly tensor?: string | undefined }, LabStart>
   labCrop: Call<
     { readonly model: number; readonly tensor: string; readonly method: string; readonly crop: Crop },
     LabCrop

@@ -1,5 +1,7 @@
 // Figures of tensors as they become known: from a small sample, which is enough to sort and to spot what is odd.
+
 import { type Model, sampleStats, type Tensor } from 'tare/kit'
+import { messageOf } from '../../wire.js'
 
 export interface TensorFigures {
   /** False where every value was read. */
@@ -59,6 +61,6 @@ async function sampleOf(tensor: Tensor, signal: AbortSignal): Promise<TensorFigu
     return figures
   } catch (error) {
     if (signal.aborted) throw error
-    return { reason: error instanceof Error ? error.message : String(error) }
+    return { reason: messageOf(error) }
   }
 }

@@ -4,8 +4,8 @@ import { useEffect, useRef } from 'preact/hooks'
 import type { SampleStats } from 'tare'
 import type { Scale } from 'tare/kit'
 import type uPlot from 'uplot'
-import 'uplot/dist/uPlot.min.css'
 import { countLabel, shortCount, valueText } from '../../../parts/format.js'
+import { loadPlotter } from '../../../parts/plotter.js'
 import { useSize } from '../../../parts/use-size.js'
 import { isDark } from '../../../state/theme.js'
 
@@ -28,9 +28,9 @@ export function Histogram({ stats, scale, levels, levelsOf }: HistogramProps) {
   useEffect(() => {
     if (!size || size.width === 0 || !room.current || min === null || max === null) return
     let isGone = false
-    // The map does not wait for it, and is there without it: the package fails to start under a locale that browsers do not know.
-    import('uplot').then(
-      ({ default: Plot }) => {
+    // The map does not wait for it, and is there without it.
+    loadPlotter().then(
+      (Plot) => {
         if (isGone) return
         const options = optionsFor(Plot, size.width, stats, scale, dark, () => marked.current ?? [])
         drawn.current = new Plot(options, dataOf(stats), room.current!)
