@@ -71,6 +71,11 @@ export type TransformName =
   | 'split-joined-qkv'
   | 'split-qkvz'
   | 'pad-vocabulary'
+  | 'tile-heads'
+  | 'tile-columns'
+  | 'tile-values'
+  | 'squeeze-tile-values'
+  | 'minus-exp-tile-heads'
 
 export interface TensorRule {
   /** Where a tensor is taken apart, there are several names. */
@@ -135,6 +140,8 @@ export interface Family {
   readonly isMeant?: (config: Config) => boolean
   /** Tensors of GGUF that only models of one of the classes have. */
   readonly tells?: Readonly<Record<string, RegExp>>
+  /** The way of splitting text that only its models have, where others share the architecture. */
+  readonly tellingPre?: string
   /** On the way back, names and settings of models that have a certain tensor. */
   readonly others?: { readonly where: RegExp; readonly names?: NameTable; readonly settings: Config }
   /** For each `model_type`, what the configuration need not say. */

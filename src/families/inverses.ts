@@ -14,11 +14,14 @@ import {
   headsOf,
   kvHeadsOf,
   linearHeads,
+  linearValues,
   plus,
   qkvGroups,
   type Shapes,
   swapped,
   three,
+  tiled,
+  tiledValues,
 } from './transforms.js'
 import { narrowed, rearranged, refuseShape } from './views.js'
 
@@ -75,9 +78,21 @@ export const inverses: Readonly<Record<TransformName, Inverse>> = {
   'expert-rows-transposed': ([tensor]) => belowEachOther(turned(tensor)),
   'split-qkvz': ([qkv, z], { config }) => joinedQkvz(qkv, z!, config),
   'pad-vocabulary': same,
+  'tile-heads': ([tensor], { config }) => untiled(tensor, 0, linearValues(tensor, config)),
+  'tile-columns': ([tensor], { config }) => untiled(tensor, 1, linearValues(tensor, config)),
+  'tile-values': ([tensor], { config }) => tiledValues(tensor, config, untiled),
+  'squeeze-tile-values': ([tensor], { config }) => {
+    const [channels = 0, width = 0] = tensor.shape
+    if (tensor.shape.length !== 2) refuseShape(tensor, 'two dimensions were expected')
+    return { ...tiledValues(tensor, config, untiled), shape: [channels, 1, width] }
+  },
+  'minus-exp-tile-heads': ([tensor], { config }) => logarithm(untiled(tensor, 0, linearValues(tensor, config))),
   'split-joined-qkv': ([q, k, v], { config }) =>
     below([unpermuted(q, headsOf(q, config)), unpermuted(k!, kvHeadsOf(k!, config)), v!]),
 }
+
+/** Turns that are taken by each are turns that are taken by groups. */
+const untiled: typeof tiled = (tensor, axis, [groups, each]) => tiled(tensor, axis, [each, groups])
 
 const logarithm = (tensor: Tensor): Tensor => computed(tensor, (value) => singleLog(-value))
 

@@ -51,9 +51,10 @@ import { jamba } from './architectures/hybrids/jamba.js'
 import { lfm2, lfm2Moe } from './architectures/hybrids/lfm2.js'
 import { mamba, mamba2 } from './architectures/hybrids/mamba.js'
 import { qwen3Next } from './architectures/hybrids/qwen3-next.js'
+import { qwen35, qwen35Moe } from './architectures/hybrids/qwen35.js'
 import { bailingMoe, bailingMoe2 } from './architectures/moe/bailing.js'
 import { dbrx } from './architectures/moe/dbrx.js'
-import { deepseek, deepseek2, dots1 } from './architectures/moe/deepseek.js'
+import { deepseek, deepseek2, dots1, glm4MoeLite } from './architectures/moe/deepseek.js'
 import { gptOss } from './architectures/moe/gpt-oss.js'
 import { llama4 } from './architectures/moe/llama4.js'
 import { afMoe, groveMoe, mellum, miniMaxM2, rnd1, smallThinker } from './architectures/moe/qwen-like.js'
@@ -72,6 +73,8 @@ export const families: readonly Family[] = [
   qwen2Moe,
   qwen3Moe,
   qwen3Next,
+  qwen35,
+  qwen35Moe,
   maincoder,
   qwen2Vl,
   qwen3Vl,
@@ -93,6 +96,7 @@ export const families: readonly Family[] = [
   cohere2,
   deepseek,
   deepseek2,
+  glm4MoeLite,
   dots1,
   bailingMoe,
   bailingMoe2,

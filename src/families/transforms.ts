@@ -116,6 +116,15 @@ export const transforms: Readonly<Record<TransformName, Transform>> = {
     const data = concatenated([q.data!, k.data!, v.data!], tensor.name)
     return [{ ...tensor, shape: [groups * (2 * key + value), columns], data }, part(2 * key + value, value)]
   },
+  'tile-heads': (tensor, { config }) => [tiled(tensor, 0, linearValues(tensor, config))],
+  'tile-columns': (tensor, { config }) => [tiled(tensor, 1, linearValues(tensor, config))],
+  'tile-values': (tensor, { config }) => [tiledValues(tensor, config, tiled)],
+  'squeeze-tile-values': (tensor, { config }) => {
+    const [channels, one, width] = three(tensor)
+    if (one !== 1) refuseShape(tensor, 'its second dimension is not 1')
+    return [tiledValues({ ...tensor, shape: [channels, width] }, config, tiled)]
+  },
+  'minus-exp-tile-heads': (tensor, { config }) => [tiled(minusExp(tensor), 0, linearValues(tensor, config))],
   'pad-vocabulary': (tensor, { config }) => {
     const [rows = 0, columns = 0] = tensor.shape
     const missing = (numberIn(config, 'vocab_size') ?? rows) - rows
@@ -129,6 +138,37 @@ export const transforms: Readonly<Record<TransformName, Transform>> = {
 
 /** Tokens that stand for pictures and sounds have no embeddings of their own; there are some hundred. */
 const maxPadding = 4096
+
+/** How many heads of k there are, and how many of v go with each. */
+export type LinearValues = readonly [groups: number, each: number]
+
+export function linearValues(tensor: Tensor, config: Config): LinearValues {
+  const groups = required(tensor, config, 'linear_num_key_heads')
+  const each = required(tensor, config, 'linear_num_value_heads') / groups
+  if (!Number.isInteger(each)) refuseShape(tensor, `a whole number of heads of v for each of ${groups} was expected`)
+  return [groups, each]
+}
+
+/** Heads of v along an axis, from those of each head of k side by side to taking turns. */
+export function tiled(tensor: Tensor, axis: 0 | 1, [groups, each]: LinearValues): Tensor {
+  const length = tensor.shape[axis] ?? 0
+  const size = length / groups / each
+  if (!Number.isInteger(size)) refuseShape(tensor, `${groups * each} heads along dimension ${axis} were expected`)
+  const outer = axis === 0 ? 1 : tensor.shape[0]!
+  const inner = tensor.shape.slice(axis + 1).reduce((product, each) => product * each, 1)
+  return rearranged(tensor, [outer, groups, each, size, inner], [0, 2, 1, 3, 4])
+}
+
+/** The same for the rows of v, which follow those of q and k. */
+export function tiledValues(tensor: Tensor, config: Config, tile: typeof tiled): Tensor {
+  const [groups, each] = linearValues(tensor, config)
+  const before = 2 * groups * required(tensor, config, 'linear_key_head_dim')
+  const rows = tensor.shape[0] ?? 0
+  if (rows <= before) refuseShape(tensor, `${before} rows of q and k, and others of v were expected`)
+  const values = tile(narrowed(tensor, 0, before, rows - before), 0, [groups, each])
+  const data = concatenated([narrowed(tensor, 0, 0, before).data!, values.data!], tensor.name)
+  return { ...tensor, data }
+}
 
 export interface LinearHeads {
   /** Heads of k. */

@@ -33,7 +33,10 @@ const config = {
 
 /** Shapes that each transform takes. */
 const shapes: Readonly<
-  Record<Exclude<TransformName, 'skip-padding-positions' | 'minus-exp' | 'minus-exp-column'>, fc.Arbitrary<number[]>>
+  Record<
+    Exclude<TransformName, 'skip-padding-positions' | 'minus-exp' | 'minus-exp-column' | 'minus-exp-tile-heads'>,
+    fc.Arbitrary<number[]>
+  >
 > = {
   'permute-heads': fc.tuple(size, size).map(([half, columns]) => [heads * half * 2, columns]),
   'permute-kv-heads': size.map((half) => [heads * half * 2]),
@@ -59,6 +62,10 @@ const shapes: Readonly<
   'expert-rows-transposed': fc.tuple(size, size).map(([rows, columns]) => [3 * rows, columns]),
   'split-qkvz': size.map((columns) => [2 * 2 * (2 + 2 * 3), columns]),
   'pad-vocabulary': fc.tuple(size, size),
+  'tile-heads': fc.tuple(size, size).map(([rows, columns]) => [4 * rows, columns]),
+  'tile-columns': fc.tuple(size, size).map(([rows, columns]) => [rows, 4 * columns]),
+  'tile-values': fc.tuple(size, size).map(([rows, columns]) => [8 + 4 * rows, columns]),
+  'squeeze-tile-values': fc.tuple(size, size).map(([rows, columns]) => [8 + 4 * rows, 1, columns]),
   'split-joined-qkv': fc.tuple(size, size).map(([half, columns]) => [3 * heads * 2 * half, columns]),
 }
 

@@ -79,6 +79,9 @@ const times = (a: Size, b: Size): Size => (a === undefined || b === undefined ? 
 /** Gate and up are one matrix. */
 const fusedGates: ReadonlySet<string> = new Set(['phi3', 'glm4', 'chatglm', 'modern-bert'])
 
+/** q and a gate are one matrix. */
+const gatedAttention: ReadonlySet<string> = new Set(['qwen3next', 'qwen35', 'qwen35moe'])
+
 /** Undefined for tensors that are not compared. */
 function expectedShape(kind: string, sizes: Sizes, architecture: string): readonly Size[] | undefined {
   const { embedding, feedForward, expertFeedForward, experts, heads, kvHeads, key, value } = sizes
@@ -97,7 +100,7 @@ function expectedShape(kind: string, sizes: Sizes, architecture: string): readon
       return [embedding]
     case 'attn_q':
       // With the gate of the attention, where there is one.
-      if (architecture === 'qwen3next') return [times(times(heads, key), 2), embedding]
+      if (gatedAttention.has(architecture)) return [times(times(heads, key), 2), embedding]
       return isCompressed ? undefined : [times(heads, key), embedding]
     case 'attn_k':
       return [times(kvHeads, key), embedding]

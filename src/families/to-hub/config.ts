@@ -99,7 +99,9 @@ function rankOf({ family, className }: Candidate, metadata: Metadata, tensors: r
   const isReadable = typeof model !== 'string' || readableBy[family.tokenizer].includes(model)
   const tell = family.tells?.[className]
   const isTold = Object.values(family.tells ?? {}).some((each) => tensors.some(({ name }) => each.test(name)))
-  const isOther = isTold ? !tell : tell !== undefined
+  const pre = plainValue(metadata.get('tokenizer.ggml.pre'))
+  const isOther =
+    (isTold ? !tell : tell !== undefined) || (family.tellingPre !== undefined && family.tellingPre !== pre)
   const isEmbedder = metadata.has(`${family.architecture}.pooling_type`)
   return (
     (isNamed ? 0 : 8) + (isReadable ? 0 : 4) + (isOther ? 2 : 0) + (isEmbedder && !className.endsWith('Model') ? 1 : 0)

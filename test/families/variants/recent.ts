@@ -257,6 +257,14 @@ export const recentModels: Readonly<Record<string, Variant>> = {
     ...sparseModels['DeepSeek V3']!,
     config: { ...sparseModels['DeepSeek V3']!.config, head_dim: null },
   },
+  'GLM-4.7 Flash': {
+    ...sparseModels['DeepSeek V3']!,
+    config: {
+      ...sparseModels['DeepSeek V3']!.config,
+      ...{ architectures: ['Glm4MoeLiteForCausalLM'], model_type: 'glm4_moe_lite', num_nextn_predict_layers: 0 },
+    },
+    tokenizer: 'glm',
+  },
   'Gemma 3 with a null': variant(
     'Gemma3ForCausalLM',
     'gemma3_text',

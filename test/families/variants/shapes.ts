@@ -5,7 +5,7 @@ export type Settings = Readonly<Record<string, unknown>>
 export interface Variant {
   readonly config: Settings
   readonly shapes: Shapes
-  readonly tokenizer: 'sentencepiece' | 'bpe' | 'wordpiece' | 'unigram'
+  readonly tokenizer: 'sentencepiece' | 'bpe' | 'glm' | 'wordpiece' | 'unigram'
 }
 
 export const [width, inner, vocabulary, experts] = [8, 12, 128, 3]

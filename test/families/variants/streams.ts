@@ -88,6 +88,42 @@ const sparse = (layer: string): Shapes => ({
   ...expertMlps(`${layer}.mlp.experts`, 6),
 })
 
+const turns = (layer: string): Shapes => ({
+  ...weights(`${layer}.linear_attn`, {
+    in_proj_qkv: [2 * 2 * 4 + 4 * 3, width],
+    in_proj_z: [4 * 3, width],
+    in_proj_a: [4, width],
+    in_proj_b: [4, width],
+    conv1d: [2 * 2 * 4 + 4 * 3, 1, 4],
+    norm: [3],
+    out_proj: [width, 4 * 3],
+  }),
+  [`${layer}.linear_attn.A_log`]: [4],
+  [`${layer}.linear_attn.dt_bias`]: [4],
+})
+
+const qwen35 = (feedForward: (layer: string) => Shapes): Shapes => ({
+  ...outer,
+  ...output,
+  ...turns('model.layers.0'),
+  ...gated('model.layers.1'),
+  ...each((layer) => ({ ...preNorms(layer), ...feedForward(layer) })),
+  ...weights('mtp', {
+    fc: [width, 2 * width],
+    pre_fc_norm_embedding: [width],
+    pre_fc_norm_hidden: [width],
+    norm: [width],
+  }),
+  ...gated('mtp.layers.0'),
+  ...preNorms('mtp.layers.0'),
+  ...feedForward('mtp.layers.0'),
+})
+
+const linearSettings = {
+  ...{ head_dim: 4, linear_conv_kernel_dim: 4, linear_key_head_dim: 4, linear_value_head_dim: 3 },
+  ...{ linear_num_key_heads: 2, linear_num_value_heads: 4, mtp_num_hidden_layers: 1 },
+}
+
 export const streamModels: Readonly<Record<string, Variant>> = {
   'Gemma 3n': variant(
     'Gemma3nForCausalLM',
@@ -156,6 +192,28 @@ export const streamModels: Readonly<Record<string, Variant>> = {
       ...gated('mtp.layers.0'),
       ...sparse('mtp.layers.0'),
     },
+    'bpe',
+  ),
+  'Qwen3.5': variant(
+    'Qwen3_5ForConditionalGeneration',
+    'qwen3_5',
+    { ...linearSettings, rope_parameters: { rope_theta: 1e6, partial_rotary_factor: 0.5, mrope_section: [1, 1, 0] } },
+    qwen35((layer) => mlp(`${layer}.mlp`)),
+    'bpe',
+  ),
+  'Qwen3.5 with experts': variant(
+    'Qwen3_5MoeForConditionalGeneration',
+    'qwen3_5_moe',
+    {
+      ...linearSettings,
+      ...{ num_experts: experts, num_experts_per_tok: 2, moe_intermediate_size: 6, shared_expert_intermediate_size: 6 },
+    },
+    qwen35((layer) => ({
+      ...weights(`${layer}.mlp`, { gate: [experts, width], shared_expert_gate: [1, width] }),
+      ...mlp(`${layer}.mlp.shared_expert`, 6),
+      [`${layer}.mlp.experts.gate_up_proj`]: [experts, 12, width],
+      [`${layer}.mlp.experts.down_proj`]: [experts, width, 6],
+    })),
     'bpe',
   ),
 }

@@ -8,26 +8,37 @@ const added = (id: number, content: string) => ({
 const letters = ['a', 'b', 'c', 'd', 'ab', 'cd']
 const byteLevel = { type: 'ByteLevel', add_prefix_space: false, trim_offsets: true, use_regex: true }
 
+const splitAs = (name: string): string => JSON.stringify({ set: { 'tokenizer.ggml.pre': ['str', name] } })
+
+const bpe = {
+  'tokenizer.model': null,
+  'gguf.json': splitAs('gpt-2'),
+  'tokenizer_config.json': JSON.stringify({ bos_token: '<s>', eos_token: '</s>', tokenizer_class: 'GPT2Tokenizer' }),
+  'tokenizer.json': JSON.stringify({
+    added_tokens: [
+      ...[added(1, '<s>'), added(2, '</s>'), added(9, '<|endoftext|>'), added(10, '<|user|>')],
+      ...[added(11, '[gMASK]'), added(12, '<|observation|>')],
+    ],
+    pre_tokenizer: byteLevel,
+    decoder: byteLevel,
+    model: {
+      type: 'BPE',
+      vocab: Object.fromEntries(
+        ['!', '<s>', '</s>', ...letters, '<|endoftext|>', '<|user|>', '[gMASK]', '<|observation|>'].map((token, id) => [
+          token,
+          id,
+        ]),
+      ),
+      merges: ['a b', 'c d'],
+    },
+  }),
+}
+
 /** A tokenizer of a few tokens, which llama.cpp has no name for, and which is therefore given one. */
 export const tokenizerFiles: Readonly<Record<Variant['tokenizer'], TinyOptions['files']>> = {
   sentencepiece: { 'tokenizer.model': withoutBytes() },
-  bpe: {
-    'tokenizer.model': null,
-    'gguf.json': JSON.stringify({ set: { 'tokenizer.ggml.pre': ['str', 'gpt-2'] } }),
-    'tokenizer_config.json': JSON.stringify({ bos_token: '<s>', eos_token: '</s>', tokenizer_class: 'GPT2Tokenizer' }),
-    'tokenizer.json': JSON.stringify({
-      added_tokens: [added(1, '<s>'), added(2, '</s>'), added(9, '<|endoftext|>'), added(10, '<|user|>')],
-      pre_tokenizer: byteLevel,
-      decoder: byteLevel,
-      model: {
-        type: 'BPE',
-        vocab: Object.fromEntries(
-          ['!', '<s>', '</s>', ...letters, '<|endoftext|>', '<|user|>'].map((token, id) => [token, id]),
-        ),
-        merges: ['a b', 'c d'],
-      },
-    }),
-  },
+  bpe,
+  glm: { ...bpe, 'gguf.json': splitAs('glm4') },
   unigram: {
     'tokenizer.model': null,
     'tokenizer_config.json': JSON.stringify({

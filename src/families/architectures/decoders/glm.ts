@@ -1,7 +1,7 @@
 // ChatGLM and GLM-4, with gate and up in one matrix, and GLM-4.5, with experts.
 
 import { headSize, num, numberIn } from '../../facts.js'
-import type { Family, KeyRule } from '../../family.js'
+import type { Family, KeyRule, NameTable } from '../../family.js'
 import { commonKeys, key } from '../shared-keys.js'
 import {
   attentionNames,
@@ -57,6 +57,16 @@ export const glm4: Family = {
     [`${layer}.mlp.down_proj`]: 'blk.{n}.ffn_down',
   },
   tokenizer: 'glm',
+}
+
+/** Layers that predict further tokens. */
+export const furtherNames: NameTable = {
+  [`${layer}.eh_proj`]: 'blk.{n}.nextn.eh_proj',
+  [`${layer}.embed_tokens`]: 'blk.{n}.nextn.embed_tokens',
+  [`${layer}.enorm`]: 'blk.{n}.nextn.enorm',
+  [`${layer}.hnorm`]: 'blk.{n}.nextn.hnorm',
+  [`${layer}.shared_head.head`]: 'blk.{n}.nextn.shared_head_head',
+  [`${layer}.shared_head.norm`]: 'blk.{n}.nextn.shared_head_norm',
 }
 
 /** GLM-4.5 and later: experts behind a few dense layers, and layers at the end that predict several tokens at once. */
@@ -115,12 +125,7 @@ export const glm4Moe: Family = {
     ...expertNames,
     [`${layer}.mlp.gate.e_score_correction_bias`]: 'blk.{n}.exp_probs_b.bias',
     ...sharedExpertsNames,
-    [`${layer}.eh_proj`]: 'blk.{n}.nextn.eh_proj',
-    [`${layer}.embed_tokens`]: 'blk.{n}.nextn.embed_tokens',
-    [`${layer}.enorm`]: 'blk.{n}.nextn.enorm',
-    [`${layer}.hnorm`]: 'blk.{n}.nextn.hnorm',
-    [`${layer}.shared_head.head`]: 'blk.{n}.nextn.shared_head_head',
-    [`${layer}.shared_head.norm`]: 'blk.{n}.nextn.shared_head_norm',
+    ...furtherNames,
   },
   tokenizer: 'glm-moe',
 }
