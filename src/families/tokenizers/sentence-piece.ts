@@ -1,7 +1,8 @@
 // A SentencePiece model is a protobuf message with one field for each piece: its text, its score and its kind.
 import { decodeUtf8, MemorySource } from '../../bytes/index.js'
-import { strictReport } from '../../errors/index.js'
+import { failWith, strictReport } from '../../errors/index.js'
 import { message, ProtobufReader } from '../../wire/protobuf/protobuf.js'
+import { familyCodes } from '../codes.js'
 import { isObject } from '../facts.js'
 import type { Config } from '../family.js'
 import {
@@ -102,7 +103,7 @@ export function decoderTokens({ tokenizerConfig, directory }: TokenizerFiles): D
 }
 
 const pieceMessage = message({ 1: ['piece', 'bytes'], 2: ['score', 'float'], 3: ['type', 'varint'] })
-const trainerMessage = message({ 3: ['model_type', 'varint'] })
+const trainerMessage = message({ 3: ['model_type', 'varint'], 35: ['byte_fallback', 'varint'] })
 const normalizerMessage = message({
   2: ['precompiled_charsmap', 'bytes'],
   3: ['add_dummy_prefix', 'varint'],
@@ -136,12 +137,13 @@ export async function readSentencePiece(bytes: Uint8Array, file: string): Promis
   const reader = new ProtobufReader(source, strictReport(file))
   const pieces: Piece[] = []
   // What the format takes where a file does not say it.
-  let [isUnigram, addsPrefix, removesSpaces] = [true, true, true]
+  let [isUnigram, hasBytes, addsPrefix, removesSpaces] = [true, false, true, true]
   let charsmap = new Uint8Array()
   await reader.walk({ start: 0, end: bytes.byteLength }, '', modelMessage, async ({ field, start, end }) => {
     if (field === 2)
-      await reader.walk({ start, end }, 'trainer_spec', trainerMessage, ({ int32 }) => {
-        isUnigram = int32 === 1
+      await reader.walk({ start, end }, 'trainer_spec', trainerMessage, ({ field: each, int32 }) => {
+        if (each === 3) isUnigram = int32 === 1
+        else hasBytes = int32 !== 0
         return true
       })
     else if (field === 3)
@@ -151,9 +153,10 @@ export async function readSentencePiece(bytes: Uint8Array, file: string): Promis
         else removesSpaces = each.int32 !== 0
         return true
       })
-    else pieces.push(await readPiece(reader, bytes, { start, end }, `pieces[${pieces.length}]`))
+    else pieces.push(await readPiece(reader, bytes, { start, end }, file, pieces.length))
     return true
   })
+  checkPieces(pieces, hasBytes, file)
   return { pieces, isUnigram, charsmap, addsPrefix, removesSpaces }
 }
 
@@ -161,15 +164,40 @@ async function readPiece(
   reader: ProtobufReader,
   bytes: Uint8Array,
   range: { readonly start: number; readonly end: number },
-  path: string,
+  file: string,
+  id: number,
 ): Promise<Piece> {
   let [text, score, kind] = ['', 0, 1]
-  await reader.walk(range, path, pieceMessage, (field) => {
-    if (field.field === 1) text = decodeUtf8(bytes.subarray(field.start, field.end)) ?? '\ufffd'
+  await reader.walk(range, `pieces[${id}]`, pieceMessage, (field) => {
+    if (field.field === 1)
+      text = decodeUtf8(bytes.subarray(field.start, field.end)) ?? refusePiece(file, id, 'it is not UTF-8')
     else if (field.field === 2)
       score = new DataView(bytes.buffer, bytes.byteOffset + field.start, 4).getFloat32(0, true)
     else kind = field.int32
     return true
   })
   return { text, score, type: typeOfKind[kind] ?? tokenType.normal }
+}
+
+const refusePiece = (file: string, id: number, message: string): never =>
+  failWith(familyCodes.tokenizer, { file, path: `pieces[${id}]`, message })
+
+/** What SentencePiece wants of its files, and refuses to open otherwise. */
+function checkPieces(pieces: readonly Piece[], hasBytes: boolean, file: string): void {
+  const refuse = (message: string): never => failWith(familyCodes.tokenizer, { file, path: 'pieces', message })
+  // Pieces of text, and those that stand for something else.
+  const [texts, others] = [new Map<string, number>(), new Map<string, number>()]
+  const counts = { [tokenType.unknown]: 0, [tokenType.byte]: 0 } as Record<number, number>
+  for (const [id, { text, type }] of pieces.entries()) {
+    if (text === '') refusePiece(file, id, 'it is empty')
+    const known = type === tokenType.normal || type === tokenType.unused ? texts : others
+    const before = known.get(text)
+    if (before !== undefined) refusePiece(file, id, `it is ${JSON.stringify(text)}, and so is piece ${before}`)
+    known.set(text, id)
+    counts[type] = (counts[type] ?? 0) + 1
+  }
+  if (counts[tokenType.unknown] !== 1)
+    refuse(`one piece stands for what is unknown, and there are ${counts[tokenType.unknown]}`)
+  if (hasBytes && counts[tokenType.byte] !== 256)
+    refuse(`there are ${counts[tokenType.byte]} pieces for bytes, and trainer_spec.byte_fallback wants 256`)
 }

@@ -124,7 +124,12 @@ function fromJson(files: TokenizerFiles, config: Config): Unigram {
   const stated = files.tokenizerConfig ?? {}
   const idOf = (content: string | undefined): number | undefined => added.find((each) => each.content === content)?.id
   const unknown = idOf(tokenText(stated.unk_token)) ?? model.unk_id ?? 3
-  const special = specialIds(stated, idOf)
+  const places = new Map(model.vocab.map((piece, id) => [Array.isArray(piece) ? piece[0] : undefined, id]))
+  // A word of the vocabulary can be a special token without being listed.
+  const special = specialIds(
+    stated,
+    (content) => idOf(content) ?? (content === undefined ? undefined : places.get(content)),
+  )
   const addedIds = new Set(added.map(({ id }) => id))
   for (const [id, piece] of model.vocab.entries()) {
     const [text, score] = Array.isArray(piece) ? piece : []

@@ -57,11 +57,20 @@ const kindOfType: Readonly<Record<number, number>> = {
   [tokenType.byte]: 6,
 }
 
+/** SentencePiece wants one. In GGUF it is a control token where tokenizer_config.json lists it; added_tokens_decoder says so again. */
+function unknownPiece(tokens: GgufTokens, count: number): number {
+  const id = tokens.types.indexOf(tokenType.unknown)
+  if (id >= 0) return id
+  const named = tokens.specialId('unknown') ?? tokens.tokens.indexOf('<unk>')
+  return named < count && tokens.types[named] === tokenType.control ? named : -1
+}
+
 function piecesFile(tokens: GgufTokens): Uint8Array {
   const { types, scores } = tokens
   const count = countPieces(tokens)
+  const unknown = unknownPiece(tokens, count)
   const pieces = Array.from({ length: count }, (_, id): Rope => {
-    const kind = kindOfType[types[id]!]
+    const kind = kindOfType[id === unknown ? tokenType.unknown : types[id]!]
     return protoMessage(1, [
       protoText(1, tokens.tokens[id]!),
       protoFloat(2, scores[id] ?? 0),
@@ -72,13 +81,13 @@ function piecesFile(tokens: GgufTokens): Uint8Array {
     const id = tokens.specialId(kind)
     return id !== undefined && id < count ? id : -1
   }
-  const unknown = types.indexOf(tokenType.unknown)
+  const bytes = types.filter((type) => type === tokenType.byte).length
   const [bpe, isTrue, isFalse] = [2, 1, 0]
   const trainer = [
     protoInt(3, bpe),
     protoInt(4, count),
-    protoInt(35, types.includes(tokenType.byte) ? isTrue : isFalse),
-    protoInt(40, unknown < 0 ? Math.max(idOf('unknown'), 0) : unknown),
+    protoInt(35, bytes === 256 ? isTrue : isFalse),
+    protoInt(40, Math.max(unknown, 0)),
     protoInt(41, idOf('bos')),
     protoInt(42, idOf('eos')),
     protoInt(43, idOf('padding')),
