@@ -24,7 +24,7 @@ import {
 
 export const unigramFile = 'sentencepiece.bpe.model'
 /** What most models of the kind of T5 call it. */
-const t5File = 'spiece.model'
+export const t5File = 'spiece.model'
 
 interface Unigram {
   readonly list: Required<TokenList>

@@ -68,4 +68,28 @@ describe('SentencePiece', () => {
     const { pieces } = await readSentencePiece(files.get('tokenizer.model') as Uint8Array, 'tokenizer.model')
     expect(pieces.map(({ type }) => type)).toEqual([unknown, control, normal])
   })
+
+  it('is written for T5 with its table of characters, and with the tokens that are no pieces', async () => {
+    const texts = ['<pad>', '<unk>', '▁a', '<x>', '[PAD4]']
+    const map = [1, 2, 255].map((value): MetaValue => ({ type: 'u8', value }))
+    const numbers = (type: 'i32' | 'f32', values: readonly number[]): MetaValue =>
+      listOf(
+        type,
+        values.map((value) => ({ type, value })),
+      )
+    const metadata = new Map<string, MetaValue>([
+      ['tokenizer.ggml.model', text('t5')],
+      ['tokenizer.ggml.tokens', listOf('str', texts.map(text))],
+      ['tokenizer.ggml.scores', numbers('f32', [0, 0, -1, -1000, -10000])],
+      ['tokenizer.ggml.token_type', numbers('i32', [control, unknown, normal, 4, 5])],
+      ['tokenizer.ggml.remove_extra_whitespaces', { type: 'bool', value: true }],
+      ['tokenizer.ggml.precompiled_charsmap', listOf('u8', map)],
+    ])
+    const { files } = publishTokenizer(metadata, { tokenizer: 't5' } as Family, 'model.gguf')!
+    const model = await readSentencePiece(files.get('spiece.model') as Uint8Array, 'spiece.model')
+    expect(model).toMatchObject({ isUnigram: true, addsPrefix: true, removesSpaces: true })
+    expect(model.pieces.map((piece) => piece.text)).toEqual(['<pad>', '<unk>', '▁a'])
+    expect([...model.charsmap]).toEqual([1, 2, 255])
+    expect(files.get('added_tokens.json')).toEqual({ '<x>': 3 })
+  })
 })

@@ -6,6 +6,6 @@ export interface PublishedKind {
   isListed(id: number): boolean
   /** tokenizer_config.json, with the special tokens among the rest. */
   config(specials: Config): Config
-  /** tokenizer.model. */
-  readonly pieces?: Uint8Array | undefined
+  /** Files that only this kind has. */
+  readonly files?: ReadonlyMap<string, Config | Uint8Array> | undefined
 }

@@ -5,10 +5,9 @@ import type { Config, Family, TokenizerChoice } from '../../family.js'
 import { tokenizerConfigFile, tokenizerFile } from '../../tokenizers/files.js'
 import { type GgufTokens, isAdded, prefix, readGgufTokens, refuseGguf } from '../../tokenizers/from-gguf/gguf-tokens.js'
 import { tokenizerJson } from '../../tokenizers/from-gguf/tokenizer-json.js'
-import { sentencePieceFile } from '../../tokenizers/sentence-piece.js'
 import { tokenType } from '../../tokenizers/token-types.js'
 import type { PublishedKind } from './kind.js'
-import { sentencePiece } from './sentence-piece.js'
+import { sentencePiece, t5Files } from './sentence-piece.js'
 import { specialsOf } from './specials.js'
 
 /** The files of a tokenizer, and what config.json says about it. */
@@ -31,11 +30,11 @@ export function publishTokenizer(
       `${prefix}tokens[${tokens.broken}]`,
       'it is not UTF-8, and files of a directory hold no other text',
     )
-  const { isListed, config, pieces } = kindOf(tokens, choice)
+  const { isListed, config, files } = kindOf(tokens, choice)
   const specials = specialsOf(tokens, choice, isListed)
   return {
     files: new Map<string, Config | Uint8Array>([
-      ...(pieces ? [[sentencePieceFile, pieces] as const] : []),
+      ...(files ?? []),
       [tokenizerFile, tokenizerJson(tokens, isListed)],
       [tokenizerConfigFile, config(specials.config)],
     ]),
@@ -69,6 +68,7 @@ function kindOf(tokens: GgufTokens, choice: TokenizerChoice): PublishedKind {
           clean_up_tokenization_spaces: tokens.flag('remove_extra_whitespaces') === true,
           tokenizer_class: choice === 't5' ? 'T5Tokenizer' : 'XLMRobertaTokenizer',
         }),
+        files: choice === 't5' ? t5Files(tokens) : undefined,
       }
     default: {
       // Byte-level BPE: what has no rules is refused where they are looked for.

@@ -1,11 +1,22 @@
 // SentencePiece: tokenizer.model, with the scores of all pieces, beside tokenizer.json, which other libraries read. A file that was made from
 // tokenizer.json has no scores, and becomes that alone.
 import { joinBytes } from '../../../bytes/index.js'
-import { joinRopes, protoFloat, protoInt, protoMessage, protoText, type Rope } from '../../../wire/protobuf/write.js'
+import {
+  joinRopes,
+  protoBytes,
+  protoFloat,
+  protoInt,
+  protoMessage,
+  protoText,
+  type Rope,
+} from '../../../wire/protobuf/write.js'
 import type { Config, TokenizerChoice } from '../../family.js'
 import { addedToken, type GgufTokens, isAdded, type SpecialKind } from '../../tokenizers/from-gguf/gguf-tokens.js'
 import { countPieces } from '../../tokenizers/from-gguf/sentence-piece.js'
+import { charsmapIn } from '../../tokenizers/from-gguf/unigram.js'
+import { sentencePieceFile } from '../../tokenizers/sentence-piece.js'
 import { tokenType } from '../../tokenizers/token-types.js'
+import { t5File } from '../../tokenizers/unigram.js'
 import { addedScore } from '../../tokenizers/vocabulary.js'
 import type { PublishedKind } from './kind.js'
 
@@ -26,7 +37,7 @@ export function sentencePiece(tokens: GgufTokens, choice: TokenizerChoice): Publ
       legacy: true,
       tokenizer_class: choice.startsWith('gemma') ? 'GemmaTokenizer' : 'LlamaTokenizer',
     }),
-    pieces: hasScores ? piecesFile(tokens) : undefined,
+    files: hasScores ? new Map([[sentencePieceFile, piecesFile(tokens, modelTypes.bpe)]]) : undefined,
   }
 }
 
@@ -48,6 +59,16 @@ function addedEntries(tokens: GgufTokens, hasScores: boolean, specials: Config):
   return more.length > 0 ? { additional_special_tokens: more } : {}
 }
 
+/** The pieces of a Unigram model; tokens behind them, which it does not have, are in a file of their own. */
+export function t5Files(tokens: GgufTokens): Map<string, Config | Uint8Array> {
+  const ids = [...tokens.tokens.keys()].filter((id) => tokens.types[id] === tokenType.userDefined)
+  const added = ids.filter((id) => tokens.scores[id] === addedScore).map((id) => [tokens.tokens[id]!, id])
+  return new Map<string, Config | Uint8Array>([
+    [t5File, piecesFile(tokens, modelTypes.unigram)],
+    ...(added.length > 0 ? [['added_tokens.json', Object.fromEntries(added)] as const] : []),
+  ])
+}
+
 /** Kinds of pieces, in SentencePiece's count. */
 const kindOfType: Readonly<Record<number, number>> = {
   [tokenType.unknown]: 2,
@@ -65,7 +86,9 @@ function unknownPiece(tokens: GgufTokens, count: number): number {
   return named < count && tokens.types[named] === tokenType.control ? named : -1
 }
 
-function piecesFile(tokens: GgufTokens): Uint8Array {
+const modelTypes = { unigram: 1, bpe: 2 } as const
+
+function piecesFile(tokens: GgufTokens, modelType: number): Uint8Array {
   const { types, scores } = tokens
   const count = countPieces(tokens)
   const unknown = unknownPiece(tokens, count)
@@ -82,9 +105,9 @@ function piecesFile(tokens: GgufTokens): Uint8Array {
     return id !== undefined && id < count ? id : -1
   }
   const bytes = types.filter((type) => type === tokenType.byte).length
-  const [bpe, isTrue, isFalse] = [2, 1, 0]
+  const [isTrue, isFalse] = [1, 0]
   const trainer = [
-    protoInt(3, bpe),
+    protoInt(3, modelType),
     protoInt(4, count),
     protoInt(35, bytes === 256 ? isTrue : isFalse),
     protoInt(40, Math.max(unknown, 0)),
@@ -93,10 +116,12 @@ function piecesFile(tokens: GgufTokens): Uint8Array {
     protoInt(43, idOf('padding')),
   ]
   const hasPrefix = tokens.flag('add_space_prefix') !== false
+  const charsmap = charsmapIn(tokens)
   const normalizer = [
-    protoText(1, 'identity'),
+    protoText(1, charsmap ? 'precompiled' : 'identity'),
+    ...(charsmap ? [protoBytes(2, charsmap)] : []),
     protoInt(3, hasPrefix ? isTrue : isFalse),
-    protoInt(4, isFalse),
+    protoInt(4, tokens.flag('remove_extra_whitespaces') === true ? isTrue : isFalse),
     protoInt(5, isTrue),
   ]
   const model = joinRopes([...pieces, protoMessage(2, trainer), protoMessage(3, normalizer)])

@@ -1,5 +1,4 @@
 // Unigram: the pieces of a text are those with the best sum of scores.
-import type { Config } from '../../family.js'
 import { tokenType } from '../token-types.js'
 import { type GgufTokens, prefix, refuseGguf } from './gguf-tokens.js'
 import type { Rules } from './rules.js'
@@ -16,10 +15,10 @@ export function scoredPieces(tokens: GgufTokens): Rules {
     split: true,
   }
   const unknown = tokens.tokens.indexOf(unknownToken(tokens) ?? '')
-  const charsmap = charsmapOf(tokens)
+  const charsmap = charsmapIn(tokens)
   const isCompacted = tokens.flag('remove_extra_whitespaces') === true
   return {
-    normalizer: charsmap === undefined ? null : { type: 'Precompiled', precompiled_charsmap: charsmap },
+    normalizer: charsmap === undefined ? null : { type: 'Precompiled', precompiled_charsmap: base64(charsmap) },
     preTokenizer: isCompacted
       ? { type: 'Sequence', pretokenizers: [{ type: 'WhitespaceSplit' }, metaspace] }
       : metaspace,
@@ -35,10 +34,13 @@ export function scoredPieces(tokens: GgufTokens): Rules {
 }
 
 /** How characters are normalized: a table that SentencePiece compiled. */
-function charsmapOf({ metadata }: GgufTokens): Config[string] {
+export function charsmapIn({ metadata }: GgufTokens): Uint8Array | undefined {
   const value = metadata.get(`${prefix}precompiled_charsmap`)
   if (value?.type !== 'array') return undefined
-  const bytes = Uint8Array.from(value.values(), (each) => ('value' in each ? Number(each.value) : 0))
+  return Uint8Array.from(value.values(), (each) => ('value' in each ? Number(each.value) : 0))
+}
+
+function base64(bytes: Uint8Array): string {
   let text = ''
   for (const byte of bytes) text += String.fromCharCode(byte)
   return btoa(text)
