@@ -38,7 +38,8 @@ export default function Findings({ model }: AnyScreenProps) {
         )}
         {result && (
           <p class="faint">
-            {countLabel(result.checked.tensors)} tensors and {sizeLabel(result.checked.bytes)} were checked
+            {countLabel(result.checked.tensors)} {result.checked.tensors === 1 ? 'tensor' : 'tensors'} and{' '}
+            {sizeLabel(result.checked.bytes)} were checked
             {result.cut && `; the file ends after ${sizeLabel(result.cut.size)}`}.
           </p>
         )}
