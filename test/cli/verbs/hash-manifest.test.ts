@@ -55,6 +55,25 @@ describe('tare hash', () => {
     expect(await runCli('hash', '--check', at('SUMS'), sample)).toMatchObject({ status: 2 })
   })
 
+  it('a list of BLAKE3 digests is known by the files, whatever it is called', async () => {
+    copyFileSync(sample, at('a.safetensors'))
+    copyFileSync(sample, at('b.safetensors'))
+    const { stdout } = await runCli('hash', '--manifest', 'b3sum', at('a.safetensors'), at('b.safetensors'))
+    writeFileSync(at('LIST'), stdout)
+    expect(await runCli('hash', '--check', at('LIST'))).toMatchObject({ status: 0 })
+    appendFileSync(at('a.safetensors'), '!')
+    const changed = await runCli('hash', '--check', at('LIST'), '--json')
+    expect(changed.status).toBe(1)
+    expect(JSON.parse(changed.stdout)).toMatchObject({
+      form: 'b3sum',
+      checked: [
+        { what: 'changed', algorithm: 'blake3' },
+        { what: 'same', algorithm: 'blake3' },
+      ],
+    })
+    expect((await runCli('hash', '--check', at('LIST'), '--algorithm', 'sha256')).stdout).toMatch(/2 of 2 differ/)
+  })
+
   it('reads only what was touched after the list was written', async () => {
     copyFileSync(sample, at('a.safetensors'))
     copyFileSync(sample, at('b.safetensors'))

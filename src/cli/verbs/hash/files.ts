@@ -96,7 +96,7 @@ interface Checked extends ManifestLine {
 export async function checkManifest(
   context: Context,
   inputs: readonly string[],
-  { form, lines }: FileManifest,
+  { form: stated, isGuess, lines }: FileManifest,
   { check: list = '', changed }: HashOptions,
 ): Promise<Status> {
   const { console } = context
@@ -104,6 +104,8 @@ export async function checkManifest(
   if (changed && [list, ...inputs].some(isRemote))
     throw new UsageError('--changed compares times of files on this machine')
   const since = changed ? (await stat(list)).mtimeMs : undefined
+  let form = stated
+  let isCertain = !isGuess
   const found = new Map<string, Promise<Map<string, string>>>()
   const checked: Checked[] = []
   const whereIs = await findPlaces(context, inputs, list)
@@ -116,21 +118,36 @@ export async function checkManifest(
     const stats = isRemote(path) ? undefined : await stat(path).catch(() => undefined)
     if (!stats && !isRemote(path)) return 'missing'
     if (since !== undefined && stats && stats.mtimeMs < since && stats.ctimeMs < since) return 'unread'
-    const digests =
-      found.get(path) ?? (form === 'gguf-hash' ? ggufDigests(context, path) : fileDigests(context, path, form))
-    found.set(path, digests)
-    const now = await digests.then(
+    const now = await digestOf(path, tensor, form)
+    if (now === undefined) return 'missing'
+    if (now === digest) isCertain = true
+    else if (!isCertain && (await digestOf(path, tensor, 'b3sum')) === digest) {
+      form = 'b3sum'
+      isCertain = true
+    } else return 'changed'
+    return 'same'
+  }
+  function digestOf(path: string, tensor: string, as: ManifestForm): Promise<string | undefined> {
+    const key = `${as} ${path}`
+    const digests = found.get(key) ?? (as === 'gguf-hash' ? ggufDigests(context, path) : fileDigests(context, path, as))
+    found.set(key, digests)
+    return digests.then(
       (all) => all.get(tensor),
       async (error) => {
         if (isRemote(path) && (await isMissing(error))) return undefined
         throw error
       },
     )
-    return now === undefined ? 'missing' : now === digest ? 'same' : 'changed'
   }
   if (checked.length === 0) throw new UsageError(`${list} has no digests of what was given`)
   const bad = checked.filter(({ what }) => what === 'changed' || what === 'missing')
-  if (context.json) await console.json({ file: list, form, same: bad.length === 0, checked })
+  if (context.json)
+    await console.json({
+      file: list,
+      form,
+      same: bad.length === 0,
+      checked: checked.map((each) => ({ ...each, algorithm: algorithmOf[form] })),
+    })
   else {
     for (const { file, tensor, what } of bad)
       await console.print([

@@ -13,6 +13,8 @@ export interface ManifestLine {
 
 export interface FileManifest {
   readonly form: ManifestForm
+  /** It may as well be a list by b3sum. */
+  readonly isGuess: boolean
   readonly lines: readonly ManifestLine[]
 }
 
@@ -30,16 +32,19 @@ const ggufLine = /^(sha256|sha1|xxh64) +([0-9a-f]{16,64}) {2}(.+)$/
 
 /**
  * Undefined if this is no such list. sha256sum and b3sum print the same kind of lines: the given algorithm decides between them, else the
- * name of the list, else it is sha256sum. As those tools do, lines that begin with # are left out.
+ * name of the list, else the first file that has the digest. As those tools do, lines that begin with # are left out.
  */
 export function parseManifest(text: string, name: string, algorithm?: string): FileManifest | undefined {
   const rows = text.split(/\r?\n/).filter((line) => line !== '' && !line.startsWith('#'))
   if (rows.length === 0) return undefined
-  if (rows.every((line) => ggufLine.test(line))) return { form: 'gguf-hash', lines: rows.flatMap(ggufEntry) }
+  if (rows.every((line) => ggufLine.test(line)))
+    return { form: 'gguf-hash', isGuess: false, lines: rows.flatMap(ggufEntry) }
   const isBlake3 = algorithm === 'blake3' || (algorithm === undefined && /b3|blake3/i.test(name))
+  let isGuess = algorithm === undefined && !isBlake3
   const lines = rows.map((line): ManifestLine | undefined => {
     const { mark, kind, file, digest } = (bsdLine.exec(line) ?? sumLine.exec(line))?.groups ?? {}
     if (digest === undefined || file === undefined) return undefined
+    if (kind !== undefined) isGuess = false
     const isOther = kind === undefined ? isBlake3 : kind.toUpperCase() === 'BLAKE3'
     return {
       algorithm: isOther ? 'blake3' : 'sha256',
@@ -48,7 +53,7 @@ export function parseManifest(text: string, name: string, algorithm?: string): F
     }
   })
   if (lines.some((line) => line === undefined)) return undefined
-  return { form: lines[0]!.algorithm === 'blake3' ? 'b3sum' : 'sha256sum', lines: lines as ManifestLine[] }
+  return { form: lines[0]!.algorithm === 'blake3' ? 'b3sum' : 'sha256sum', isGuess, lines: lines as ManifestLine[] }
 }
 
 const unescaped = (file: string): string =>
