@@ -151,7 +151,7 @@ async function planChange(source: Model, target: string, options: ConvertOptions
     source,
     findDamage: async (how) => {
       const found: Finding[] = []
-      for (const check of damageChecks) found.push(...(await check.run(how)))
+      for (const check of damageChecks) for (const each of await check.run(how)) found.push(each)
       return found
     },
     checks: damageChecks,

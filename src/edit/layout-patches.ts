@@ -42,7 +42,7 @@ export async function patchesFor(
   const patches: Patch[] = []
   for (const piece of pieces) {
     const bytes = piece.digest ? await content.digestOf(piece) : piece.bytes
-    if (bytes) patches.push(...(await differing(piece.offset, bytes, source, signal)))
+    if (bytes) for (const each of await differing(piece.offset, bytes, source, signal)) patches.push(each)
   }
   if (patches.some((patch) => touchesAny(patch, weights))) return undefined
   return { patches, size }

@@ -18,6 +18,10 @@ export const num = (config: Config, ...keys: readonly string[]): number => numbe
 export const isObject = (value: unknown): value is Config =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
+/** The largest of a list in a file, which can be longer than a call has room for arguments; 0 for none. */
+export const maxOf = (values: readonly unknown[]): number =>
+  values.reduce<number>((largest, each) => Math.max(largest, Number(each)), 0)
+
 /** Elements per attention head, rounded down. */
 export const headSize = (config: Config): number =>
   Math.floor(num(config, 'hidden_size') / num(config, 'num_attention_heads'))

@@ -189,7 +189,7 @@ function pageHint(mistake: Code, name: string): string | undefined {
 /** What is damaged, as far as the checksums of the model's files tell. */
 export async function findDamage(model: Model, options: DamageOptions = {}): Promise<readonly Finding[]> {
   const found: Finding[] = []
-  for (const find of model.damageFinders ?? []) found.push(...(await find(options)))
+  for (const find of model.damageFinders ?? []) for (const each of await find(options)) found.push(each)
   return found
 }
 

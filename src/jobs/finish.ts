@@ -50,7 +50,7 @@ export async function joinAnswers(opened: OpenLooksJob): Promise<LookRound> {
     const found = result.answers ?? []
     answersShape(kind)(found, 'answers', complain)
     if (found.length !== end - first) complain('answers', `there are ${found.length}, and ${end - first} looks`)
-    answers.push(...found)
+    for (const each of found) answers.push(each)
   }
   return { kind, answers }
 }

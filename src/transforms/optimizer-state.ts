@@ -106,13 +106,18 @@ function merge(
     if (tensor.role === 'weight') continue
     const place = placeOf(tensor, owners)
     if (!place) lost.push(tensor)
-    else if (!attached.get(place.owner)?.has(place.stat))
-      had.set(place.owner, [...(had.get(place.owner) ?? []), tensor])
+    else if (!attached.get(place.owner)?.has(place.stat)) {
+      const known = had.get(place.owner)
+      if (known) known.push(tensor)
+      else had.set(place.owner, [tensor])
+    }
   }
   for (const tensor of tensors) {
     if (tensor.role === 'state') continue
     const added = [...(attached.get(tensor) ?? [])].toSorted(([a], [b]) => compareUtf8(a, b))
-    result.push(tensor, ...(had.get(tensor) ?? []), ...added.map(([, state]) => state))
+    result.push(tensor)
+    for (const state of had.get(tensor) ?? []) result.push(state)
+    for (const [, state] of added) result.push(state)
   }
   return [...result, ...lost]
 }

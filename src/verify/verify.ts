@@ -72,9 +72,9 @@ export async function verifySource(source: ByteSource, options: VerifyOptions = 
       model,
       model.parts.filter(({ kind }) => kind === fileKind),
     )
-    if (!options.quick) findings.push(...(model.flaws ?? []))
+    if (!options.quick) for (const each of model.flaws ?? []) findings.push(each)
     checkNames(model, report)
-    if (profile) findings.push(...checkProfile(await withStowed(model), profile))
+    if (profile) for (const each of checkProfile(await withStowed(model), profile)) findings.push(each)
     await checkPayloads(recognised, opened, options, (count) => {
       bytes += count
     })

@@ -33,6 +33,10 @@ const oddValues: Readonly<Record<string, MetaValue | undefined>> = {
   true: { type: 'bool', value: true },
   'an empty list': listOf('str', []),
   'a list of numbers': listOf('i32', [{ type: 'i32', value: -7 }]),
+  'a list of more numbers than a call has room for': listOf(
+    'i32',
+    Array.from({ length: 200_000 }, () => ({ type: 'i32', value: 1 })),
+  ),
   'a list of texts': listOf('str', [text('a'), text('a')]),
 }
 
@@ -55,7 +59,7 @@ async function outcome(model: Model): Promise<string> {
   }
 }
 
-describe.each(['Llama with YaRN', 'DeepSeek V3', 'Nomic BERT', 'Phi 4'])('%s', (name) => {
+describe.each(['Llama with YaRN', 'DeepSeek V3', 'Nomic BERT', 'Phi 4', 'LFM2', 'Granite 4'])('%s', (name) => {
   it.each(Object.entries(oddValues))('with a key that is %s', { timeout: 60_000 }, async (_, value) => {
     const model = await modelOf(name)
     const codes = new Set<string>()

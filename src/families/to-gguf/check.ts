@@ -4,7 +4,7 @@ import { failWith } from '../../errors/index.js'
 import type { Metadata, Tensor } from '../../model/index.js'
 import { familyCodes } from '../codes.js'
 import type { ModelConfig } from '../config.js'
-import { numberIn } from '../facts.js'
+import { maxOf, numberIn } from '../facts.js'
 import type { Family, TensorRule } from '../family.js'
 
 interface Sizes {
@@ -52,8 +52,7 @@ function sizesIn(metadata: Metadata, architecture: string): Sizes {
   const number = (key: string): Size => {
     const value = metadata.get(`${architecture}.${key}`)
     // A list has one for each layer, and zero where a layer has no attention.
-    if (value?.type === 'array')
-      return Math.max(...value.values().map((each) => (each.type === 'i32' ? Number(each.value) : 0)))
+    if (value?.type === 'array') return maxOf(value.values().map((each) => (each.type === 'i32' ? each.value : 0)))
     return value?.type === 'u32' ? Number(value.value) : undefined
   }
   const embedding = number('embedding_length') ?? 0

@@ -67,7 +67,7 @@ export async function convertTensors(
       note(tensor, final, changes, options.outputType !== undefined)
       return match.rule.stack ? stacks.add(final, match) : [final]
     })
-    tensors.push(...ready)
+    for (const each of ready) tensors.push(each)
   }
   stacks.assertComplete()
   return { tensors, changes, outputType, hasMxfp4: packed.length > 0 }

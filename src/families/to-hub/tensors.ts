@@ -58,7 +58,7 @@ export function publishTensors(
     const results = staysPacked
       ? unpacked(publishedName(family, info.className, origin), parts)
       : published(parts, origin, info)
-    made.push(...results)
+    for (const each of results) made.push(each)
     for (const { name } of parts) {
       const to = results.length === 1 ? results[0]!.name : `${results[0]!.name} and ${results.length - 1} more`
       changes.push({ subject: 'tensor', name, action: 'rename', loss: 'none', from: name, to })

@@ -32,7 +32,7 @@ export async function read(given: ByteSource, context: ReadContext): Promise<Ope
     const isFirst = firsts.get(section.type) === section
     if (isFirst && holdsTensors(section.type)) continue
     const files = isFirst && section.type === otherFilesType && (await readOtherFiles(source, section, context))
-    parts.push(...(files || [toPart(source, section, isFirst, info, context)]))
+    for (const each of files || [toPart(source, section, isFirst, info, context)]) parts.push(each)
   }
   const tensors = await readTensors(source, { header, directory }, firsts, context)
 

@@ -31,7 +31,8 @@ export async function readFile(source: ByteSource, context: ReadContext): Promis
     const elements = rangePayload(source, header.dataOffset, length)
     if (!header.fields) tensors.push({ isNamedByFile: true, ...arrayTensor(name, header, elements, report) })
     else {
-      tensors.push(...fieldTensors(header, elements, (field) => (field === '' ? name : field), report))
+      for (const each of fieldTensors(header, elements, (field) => (field === '' ? name : field), report))
+        tensors.push(each)
       flaws.push(findingOf(npyHeaderCodes.structured, describeRecords(header), source.name))
     }
   }

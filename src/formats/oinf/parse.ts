@@ -71,10 +71,10 @@ function checkIndexPadding(index: Uint8Array, header: Header, { ends }: Tables, 
   for (const name of ['sizevars', 'metadata', 'tensors'] as const) {
     const section = header.tables[name]
     if (section.count === 0) continue
-    free.push(...splitFree({ start: reached, end: section.offset }))
+    for (const each of splitFree({ start: reached, end: section.offset })) free.push(each)
     reached = ends.get(name) ?? section.end
   }
-  free.push(...splitFree({ start: reached, end: header.indexEnd }))
+  for (const each of splitFree({ start: reached, end: header.indexEnd })) free.push(each)
   for (const { kind, start, end } of free) checkZero(index.subarray(start, end), kind, start, context)
   recordPadding(free, context)
 }

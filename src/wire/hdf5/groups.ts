@@ -24,7 +24,7 @@ export async function linksOf(file: Hdf5File, object: ObjectHeader): Promise<Lin
     ? await readTable(file, table)
     : object.all('link').map((each) => readLink(file, fieldsOf(file, each)))
   const info = object.find('linkInfo')
-  if (info) links.push(...(await readInfo(file, info)))
+  if (info) for (const each of await readInfo(file, info)) links.push(each)
   const names = new Set<string>()
   return links.filter(({ name, offset }) => {
     if (names.size < names.add(name).size) return true

@@ -105,7 +105,7 @@ export async function findSignatures(context: Context, inputs: readonly string[]
       continue
     }
     const options = { trust, remote, signal: context.signal, pool: context.pool }
-    findings.push(...(await verifySignature(input, bytes, file, options)).findings)
+    for (const each of (await verifySignature(input, bytes, file, options)).findings) findings.push(each)
   }
   return findings
 }

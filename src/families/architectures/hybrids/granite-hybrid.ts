@@ -1,6 +1,6 @@
 // Granite 4, and Bamba, which it comes from: layers of Mamba 2 with attention in some, and experts or one feed-forward part in each. Where all
 // layers have attention, the file is one of Granite.
-import { headSize, num, numberIn } from '../../facts.js'
+import { headSize, maxOf, num, numberIn } from '../../facts.js'
 import type { Config, Family, KeyRule, NameTable } from '../../family.js'
 import { graniteMoeKeys, withoutHeadSize } from '../decoders/granite.js'
 import { llamaKeys } from '../decoders/llama.js'
@@ -26,7 +26,7 @@ const isHybrid = (config: Config): boolean => attentionLayers(config).includes(f
 const listedTypes = (value: unknown): Config =>
   Array.isArray(value)
     ? {
-        num_key_value_heads: Math.max(...value.map(Number)),
+        num_key_value_heads: maxOf(value),
         layer_types: value.map((heads) => (heads > 0 ? 'attention' : 'mamba')),
       }
     : {}
@@ -35,7 +35,7 @@ const listedTypes = (value: unknown): Config =>
 const listedLayers = (value: unknown): Config =>
   Array.isArray(value)
     ? {
-        num_key_value_heads: Math.max(...value.map(Number)),
+        num_key_value_heads: maxOf(value),
         attn_layer_indices: value.flatMap((heads, i) => (heads > 0 ? [i] : [])),
       }
     : {}

@@ -1,5 +1,5 @@
 // LFM2: short convolutions, with attention in some layers.
-import { num, numberIn } from '../../facts.js'
+import { maxOf, num, numberIn } from '../../facts.js'
 import type { Config, Default, Family, KeyRule, NameTable } from '../../family.js'
 import { commonKeys, key } from '../shared-keys.js'
 
@@ -36,7 +36,7 @@ const kvHeads: KeyRule = {
   back: (value) =>
     Array.isArray(value)
       ? {
-          num_key_value_heads: Math.max(...value.map(Number)),
+          num_key_value_heads: maxOf(value),
           layer_types: value.map((heads) => (heads > 0 ? 'full_attention' : 'conv')),
         }
       : {},

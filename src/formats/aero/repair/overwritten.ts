@@ -42,7 +42,7 @@ export async function withoutOverwritten(
   })
   if (kept.length === 0) return undefined
   const { parts, lost: brokenParts } = await soundParts(model, file, findings, quiet)
-  lost.push(...brokenParts)
+  for (const each of brokenParts) lost.push(each)
   const tensors = kept.map(({ tensor }) => tensor)
   const repaired = [
     `index and weights no longer share bytes (defect D2); ${kept.length === 1 ? '1 tensor was' : `${kept.length} tensors were`} kept`,

@@ -38,7 +38,10 @@ async function membersToCheck(
   }
   for (const [i, names] of namesByPart(set, only)) {
     const part = await partAt(i)
-    if (part) members.set(part, new Set([...(members.get(part) ?? []), ...names]))
+    if (!part) continue
+    const known = members.get(part) ?? new Set()
+    members.set(part, known)
+    for (const name of names) known.add(name)
   }
   return members
 }
