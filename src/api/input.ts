@@ -1,6 +1,7 @@
 // Everything that a model can be opened from, as a source of bytes.
 import { BlobSource, type ByteSource, MemorySource } from '../bytes/index.js'
 import { failWith, usageCodes } from '../errors/index.js'
+import { isRemote } from '../remote/is-remote.js'
 import type { S3Options } from '../remote/s3/client.js'
 import { currentHost, type OpenRequest, requireHost } from './host.js'
 
@@ -27,10 +28,10 @@ export interface InputOptions extends OpenRequest {
 /** Opens an input. The caller closes the source, or the model that is opened from it. */
 export async function openSource(input: ModelInput, options: InputOptions = {}): Promise<ByteSource> {
   if (typeof input === 'string') {
-    return isAddress(input) ? openAddress(input, options) : requireHost(input).openPath(input, options)
+    return isRemote(input) ? openAddress(input, options) : requireHost(input).openPath(input, options)
   }
   if (input instanceof URL) {
-    if (isAddress(input.href)) return openAddress(input.href, options)
+    if (isRemote(input.href)) return openAddress(input.href, options)
     if (input.protocol === 'file:') return requireHost(input.href).openPath(input.href, options)
     failWith(usageCodes.option, {
       file: input.href,
@@ -52,8 +53,6 @@ export async function openSource(input: ModelInput, options: InputOptions = {}):
   const message = 'a model is opened from a path, an address, a Blob, a Uint8Array, an ArrayBuffer or a ByteSource'
   return failWith(usageCodes.option, { file: 'input', message: `${message}, not from ${kindOf(input)}` })
 }
-
-const isAddress = (text: string): boolean => /^(?:https?|s3|gs|hf):\/\//i.test(text)
 
 async function openAddress(address: string, request: OpenRequest): Promise<ByteSource> {
   const { headers, cache, s3, onFinding, signal } = request

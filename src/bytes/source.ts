@@ -95,6 +95,12 @@ export function isPlainFileName(name: string): boolean {
 /** The same for a file in a folder below: plain names joined by `/`. */
 export const isPathBelow = (path: string): boolean => path.split('/').every(isPlainFileName)
 
+/** The last part of a path or address; the query of an address is not a part of it. */
+export function fileNameOf(name: string): string {
+  const path = /^[a-z][a-z0-9+.-]*:\/\//i.test(name) ? name.replace(/[?#].*$/s, '') : name
+  return /[^/\\]*$/.exec(path)![0]
+}
+
 /** A part of a source; payloads that travel unchanged are ranges. */
 export interface ByteRange {
   readonly source: ByteSource

@@ -3,7 +3,7 @@
 //
 // Tensors are described in their own form and in row order, as `diff` compares them: what a container only carries for another format
 // counts as what it stands for.
-import { encodeUtf8, toHex } from '../bytes/index.js'
+import { encodeUtf8, fileNameOf, toHex } from '../bytes/index.js'
 import { type Algorithm, digestOf } from '../digest/index.js'
 import type { Finding } from '../errors/index.js'
 import { digestPayloads } from '../inspect/digest-payloads.js'
@@ -83,7 +83,7 @@ export async function describeForReceipt(given: Model, options: HashOptions = {}
     ...(model.variant !== undefined && { variant: model.variant }),
     fingerprint: hashed.fingerprint,
     files: model.files.map((file, i) => ({
-      name: file.name.slice(1 + Math.max(file.name.lastIndexOf('/'), file.name.lastIndexOf('\\'))),
+      name: fileNameOf(file.name),
       size: file.size,
       digest: digests.get(payloads[i]!)!,
     })),

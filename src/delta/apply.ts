@@ -1,7 +1,7 @@
 // Applying a delta: the files of the new model as a layout, of which every byte is either a tensor, restored from the base and the delta, or
 // a part of the frame. The container is written as it was, byte for byte, so no format has to know how to write it.
 
-import { toHex } from '../bytes/index.js'
+import { fileNameOf, toHex } from '../bytes/index.js'
 import { failWith } from '../errors/index.js'
 import { requireFormat } from '../formats/index.js'
 import {
@@ -178,7 +178,7 @@ function planPublic(
     return encoding === 'overwrite' ? overwrittenTensor(recipe, spool) : restoredTensor(recipe)
   }
   const files = from.files.map(({ source, cuts }) => ({
-    name: source.name.split(/[/\\]/).at(-1)!,
+    name: fileNameOf(source.name),
     size: source.size,
     cuts: cuts.map(({ start, end, tensor }): DeltaCut => [start, end - start, tensor.name]),
   }))

@@ -1,4 +1,5 @@
 // Finds a model's vocabulary: in the container, or in a text file beside it.
+import { fileNameOf } from '../bytes/index.js'
 import { findFile } from '../content/companions.js'
 import { type Vocabulary, vocabularyOf } from '../content/vocabulary.js'
 import { parseVocabularyText } from '../content/vocabulary-text.js'
@@ -38,7 +39,7 @@ export function vocabularyFromText(bytes: Uint8Array, file: string): FoundVocabu
 }
 
 function vocabularyNames(file: string): string[] {
-  const base = file.split(/[/\\]/).at(-1)!
+  const base = fileNameOf(file)
   return ['vocab.txt', `${base.replace(/(?<=.)\.[^.]*$/, '')}.vocab`]
 }
 

@@ -1,6 +1,6 @@
 // How the files of a checkpoint are known. .metadata is a pickle that names the class Metadata first; the others are archives of
 // torch.save in a row, which begin like any file of PyTorch, so only their names tell.
-import { decodeLossy } from '../../bytes/index.js'
+import { decodeLossy, fileNameOf } from '../../bytes/index.js'
 import { startsLikeZip } from '../../wire/zip/guess.js'
 
 export const metadataName = '.metadata'
@@ -16,9 +16,8 @@ const isPickle = (head: Uint8Array): boolean =>
 
 export function isMetadata(head: Uint8Array, name: string): boolean {
   if (!isPickle(head)) return false
-  return fileName(name) === metadataName || className.test(decodeLossy(head.subarray(0, 256)))
+  return fileNameOf(name) === metadataName || className.test(decodeLossy(head.subarray(0, 256)))
 }
 
-export const isPart = (head: Uint8Array, name: string): boolean => partName.test(fileName(name)) && startsLikeZip(head)
-
-const fileName = (name: string): string => /[^/\\]*$/.exec(name)![0]
+export const isPart = (head: Uint8Array, name: string): boolean =>
+  partName.test(fileNameOf(name)) && startsLikeZip(head)

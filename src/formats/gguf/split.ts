@@ -1,7 +1,7 @@
 // A large model can be cut into a set of files, NAME-00001-of-00003.gguf and so on. Each is a complete GGUF file with some of the tensors
 // and three keys: split.no (from 0), split.count, and split.tensors.count, which counts the tensors of the whole set. Only the first has
 // the other metadata. It stands for the set.
-import type { ByteSource } from '../../bytes/index.js'
+import { type ByteSource, fileNameOf } from '../../bytes/index.js'
 import { isSystemFailure, type Report, strictReport, TareError } from '../../errors/index.js'
 import type { Metadata, MetaValue, ReadContext } from '../../model/index.js'
 import { codes } from './codes.js'
@@ -156,7 +156,7 @@ const shardName = /^(.*)-(\d{5})-of-(\d{5})(\.gguf)$/is
 
 /** `a/NAME-00001-of-00003.gguf` without its folder, in parts. */
 export function parseShardName(name: string): { stem: string; no: number; count: number; suffix: string } | undefined {
-  const parts = shardName.exec(name.slice(Math.max(name.lastIndexOf('/'), name.lastIndexOf('\\')) + 1))
+  const parts = shardName.exec(fileNameOf(name))
   if (!parts) return undefined
   return { stem: parts[1]!, no: Number(parts[2]) - 1, count: Number(parts[3]), suffix: parts[4]! }
 }

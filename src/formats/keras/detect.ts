@@ -1,5 +1,5 @@
 // How files of Keras are known: by the signature of HDF5, or as an archive by its members.
-import { startsLikeHdf5, userBlockOf } from '../../wire/hdf5/superblock.js'
+import { startsLikeHdf5 } from '../../wire/hdf5/superblock.js'
 import { guessMemberNames, startsLikeZip } from '../../wire/zip/guess.js'
 
 export const weightsName = 'model.weights.h5'
@@ -14,6 +14,5 @@ export function detect(head: Uint8Array, name: string): 'yes' | 'maybe' | 'no' {
     if (members.has(weightsName) || (members.has(metadataName) && members.has(configName))) return 'yes'
     return /\.keras$/i.test(name) ? 'maybe' : 'no'
   }
-  if (userBlockOf(head) !== undefined) return 'yes'
   return /\.(keras|h5|hdf5)$/i.test(name) ? 'maybe' : 'no'
 }

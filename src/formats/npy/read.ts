@@ -3,7 +3,7 @@
 //   0x93 "NUMPY" | 1, 0 | u16 | {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), } | 24 bytes
 //
 // It has no name of its own; the file's name stands for it.
-import type { ByteSource } from '../../bytes/index.js'
+import { type ByteSource, fileNameOf } from '../../bytes/index.js'
 import { type Finding, findingOf } from '../../errors/index.js'
 import { type Model, type ReadContext, rangePayload, type Tensor } from '../../model/index.js'
 import { npyHeaderCodes } from '../../wire/npy/codes.js'
@@ -43,7 +43,6 @@ export async function readFile(source: ByteSource, context: ReadContext): Promis
 
 /** The last part of a path or address, without the extension. */
 function nameOf(file: string): string {
-  const path = /^[a-z][a-z0-9+.-]*:\/\//i.test(file) ? file.replace(/[?#].*$/s, '') : file
-  const name = /[^/\\]*$/.exec(path)![0]
+  const name = fileNameOf(file)
   return name.toLowerCase().endsWith(extension) ? name.slice(0, -extension.length) : name
 }

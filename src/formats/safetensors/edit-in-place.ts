@@ -12,7 +12,7 @@ export async function editInPlace(
   const [source] = files
   if (!source || files.length > 1 || edited.tensors.length !== old.length) return undefined
   if (edited.tensors.some(({ data }) => data?.origin?.source !== source)) return undefined
-  const length = headerLengthIn(await source.read(0, prefix.size, { signal }))
+  const length = Number(headerLengthIn(await source.read(0, prefix.size, { signal })))
   const dataStart = prefix.size + length
   const placeOf = ({ data }: Tensor): number => data!.origin!.offset - dataStart
   const inFileOrder = edited.tensors.toSorted((a, b) => placeOf(a) - placeOf(b))

@@ -19,7 +19,7 @@ export const safetensors: Format<'safetensors', typeof codes> = {
     const lower = name.toLowerCase()
     const named = lower.endsWith('.safetensors') || lower.endsWith(indexSuffix)
     if (head.byteLength >= 9) {
-      const length = headerLengthIn(head)
+      const length = Number(headerLengthIn(head))
       const plausible = length >= 2 && length <= Math.min(maxHeaderLength, size - prefix.size)
       if (plausible && head[8] === 0x7b)
         return head.byteLength > 9 && [0x22, 0x7d, 0x20, 0x0a].includes(head[9]!) ? 'yes' : 'maybe'

@@ -52,7 +52,10 @@ async function readFile(source: ByteSource, context: ReadContext): Promise<Model
     const message = `a header length of ${prefix.size} bytes was expected, the file has ${source.size}`
     report.fail(codes.truncated, { offset: 0, path: 'header_length', needs: prefix.size, message })
   }
-  const length = headerLengthIn(await source.read(0, prefix.size, { signal }))
+  const stated = headerLengthIn(await source.read(0, prefix.size, { signal }))
+  const row = { path: 'header_length', kind: 'field', value: stated } as const
+  extents?.add({ file: source.name, offset: 0, length: prefix.size, ...row })
+  const length = Number(stated)
   const maxLength = Math.min(maxHeaderLength, source.size - prefix.size)
   if (length > maxLength) {
     const message = `the header would take ${length} bytes, at most ${maxLength} are possible here`
@@ -198,7 +201,7 @@ function isTiled(tensors: readonly Tensor[], data: Range): boolean {
   return reached === data.end
 }
 
-/** The byte map of the header: its length, a row for each member, with the punctuation before it, then the padding. */
+/** The byte map of the header: a row for each member, with the punctuation before it, then the padding. */
 function recordHeader(extents: ExtentRecorder, file: string, json: Uint8Array): void {
   const header = new JsonScanner(json, strictReport(file), prefix.size, Number.POSITIVE_INFINITY)
   const members: { path: string; end: number }[] = []
@@ -216,14 +219,6 @@ function recordHeader(extents: ExtentRecorder, file: string, json: Uint8Array): 
     if (length > 0) extents.add({ file, offset, length, path, kind, value })
     start = end
   }
-  extents.add({
-    file,
-    offset: 0,
-    length: prefix.size,
-    path: 'header_length',
-    kind: 'field',
-    value: BigInt(json.length),
-  })
   for (const { path, end } of members) add(end, path, 'field', header.slice(start, Math.min(end, start + 200)))
   add(header.length, 'header_padding', 'padding')
 }

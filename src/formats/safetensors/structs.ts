@@ -4,8 +4,8 @@ import { struct, u64 } from '../../bytes/index.js'
 export const prefix = struct({ headerLength: u64 })
 
 /** The length of the header, from the first bytes of a file. */
-export const headerLengthIn = (head: Uint8Array): number =>
-  Number(new DataView(head.buffer, head.byteOffset).getBigUint64(0, true))
+export const headerLengthIn = (head: Uint8Array): bigint =>
+  new DataView(head.buffer, head.byteOffset).getBigUint64(0, true)
 
 /** A set begins with its index, which is text. The length that a file begins with has zeros at its end. */
 export const startsLikeText = (head: Uint8Array): boolean => head[prefix.size - 1] !== 0

@@ -4,9 +4,8 @@ import type { ByteSource, OpenHint } from '../../bytes/index.js'
 import { ioCodes, TareError } from '../../errors/index.js'
 import type { RemoteOptions } from './open-remote.js'
 
+export { isRemote } from '../../remote/is-remote.js'
 export type { RemoteOptions }
-
-export const isRemote = (input: string): boolean => /^(?:https?|s3|gs|hf):\/\//i.test(input)
 
 type Open = (address: string, options?: RemoteOptions, hint?: OpenHint) => Promise<ByteSource>
 

@@ -9,7 +9,7 @@ export const startsLikeHdf5 = (head: Uint8Array, at = 0): boolean => signature.e
 const maxUserBlock = 1 << 15
 
 /** A file may begin with bytes of another program. The superblock then is at 512 or a doubling of it. Undefined where there is none. */
-export function userBlockOf(head: Uint8Array): number | undefined {
+function userBlockOf(head: Uint8Array): number | undefined {
   for (let at = 512; at <= maxUserBlock; at *= 2) if (startsLikeHdf5(head, at)) return at
   return undefined
 }

@@ -1,6 +1,7 @@
 // Goes through what a checkpoint holds and gives everything a name: the keys from the root down, joined by dots. Tensors become tensors,
 // plain values metadata. Objects can contain each other in cycles, and can be reached by more paths than could ever be listed; both are
 // noticed.
+import { fileNameOf } from '../../../bytes/index.js'
 import type { MetaValue, ReadContext, Tensor } from '../../../model/index.js'
 import { PickleDict, PickleList, PickleObject, PickleReference, type PickleValue } from '../../../wire/pickle/pickle.js'
 import { codes } from '../codes.js'
@@ -290,8 +291,7 @@ const loneValue = 'value'
 
 /** The last part of a path or address, without its extension. */
 function stemOf(file: string): string {
-  const path = /^[a-z][a-z0-9+.-]*:\/\//i.test(file) ? file.replace(/[?#].*$/s, '') : file
-  const name = /[^/\\]*$/.exec(path)![0]
+  const name = fileNameOf(file)
   const dot = name.lastIndexOf('.')
   return dot > 0 ? name.slice(0, dot) : name
 }
