@@ -36,7 +36,7 @@ export function useSlurm(at: (...names: string[]) => string) {
     return status === 0 ? stdout.trim() : undefined
   }
   const until = async (isSo: () => boolean, what: string): Promise<void> => {
-    const end = Date.now() + 60_000
+    const end = Date.now() + 180_000
     while (!isSo()) {
       if (Date.now() > end) throw new Error(`${what} did not happen`)
       await setTimeout(200)

@@ -90,7 +90,7 @@ describe.skipIf(!hasSlurm)('a cluster with Slurm', () => {
     run('slurm.sh', slurm.environment())
     await slurm.settled()
     expect(sha256(at('out.gguf'))).toBe(sha256(at('ref.gguf')))
-  }, 120_000)
+  }, 240_000)
 
   it('gives the same bytes when a worker and the controller are killed', async () => {
     const call = `'${process.execPath}' '${dist('cli', 'main.js')}' "$@"`
@@ -101,7 +101,7 @@ describe.skipIf(!hasSlurm)('a cluster with Slurm', () => {
     await slurm.settled()
     expect(existsSync(at('killed'))).toBe(true)
     expect(sha256(at('out.gguf'))).toBe(sha256(at('ref.gguf')))
-  }, 120_000)
+  }, 240_000)
 })
 
 describe('the Job of Kubernetes', () => {
