@@ -3,8 +3,9 @@ import { decodeQ2_K, decodeQ3_K, decodeQ4_K, decodeQ5_K, decodeQ6_K } from './de
 import { decodedBlock, marks } from './memory-map'
 
 /**
- * Writes a byte for every block to `marks`: 1 where the error is not between `least` and `most` times the squared ranges of the sub-blocks, where most values
- * lie near the ends of the range of their sub-block, or where a sub-block has values of one sign only. `bits` names the type.
+ * Writes a byte for every block to `marks`: 1 where the error is not between `least` and `most` times the squared ranges of the sub-blocks, where one or
+ * two of these are most of their sum, where most values lie near the ends of the range of their sub-block, or where a sub-block has values of one sign only.
+ * `bits` names the type.
  */
 export function markUnusual(
   source: usize,
@@ -33,6 +34,7 @@ function isUnusual(source: usize, width: usize, least: f64, most: f64): bool {
   let sums = f64x2.splat(0)
   let squares = sums
   let ranges: f64 = 0
+  let rangesSquared: f64 = 0
   let apart: f64 = 0
   let at: usize = 0
   while (at < 1024) {
@@ -60,13 +62,15 @@ function isUnusual(source: usize, width: usize, least: f64, most: f64): bool {
     const lowest = min(f32x4.extract_lane(low, 0), f32x4.extract_lane(low, 1))
     const highest = max(f32x4.extract_lane(high, 0), f32x4.extract_lane(high, 1))
     if (lowest >= 0 || highest <= 0) return true
-    const range = <f64>highest - <f64>lowest
-    ranges += range * range
+    const range = (<f64>highest - <f64>lowest) * (<f64>highest - <f64>lowest)
+    ranges += range
+    rangesSquared += range * range
     const middle = (<f64>lowest + <f64>highest) / 2
     const sum = f64x2.extract_lane(added, 0) + f64x2.extract_lane(added, 1)
     apart += middle * (<f64>(<i32>(width >> 2)) * middle - 2 * sum)
   }
   const error = f64x2.extract_lane(sums, 0) + f64x2.extract_lane(sums, 1)
   apart += f64x2.extract_lane(squares, 0) + f64x2.extract_lane(squares, 1)
-  return !(error >= least * ranges && error <= most * ranges && apart <= (<f64>(<i32>(width >> 2)) / 8) * ranges)
+  const isUsual = error >= least * ranges && error <= most * ranges && rangesSquared <= 0.4 * ranges * ranges
+  return !(isUsual && apart <= (<f64>(<i32>(width >> 2)) / 8) * ranges)
 }

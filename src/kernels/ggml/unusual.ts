@@ -73,13 +73,14 @@ export function markUnusualPlain(
 }
 
 /**
- * Whether a sub-block has values of one sign only, most values lie near the ends of the range of their sub-block, or the error is unusual. Sums
- * run over even and odd places, as in the compiled kernel.
+ * Whether a sub-block has values of one sign only, one or two have far larger ranges than the others, most values lie near the ends of the range of their
+ * sub-block, or the error is unusual. Sums run over even and odd places, as in the compiled kernel.
  */
 function isUnusual(values: Float32Array, decoded: Float32Array, { width, least, most }: Usual): boolean {
   let even = 0
   let odd = 0
   let ranges = 0
+  let rangesSquared = 0
   let evenSquares = 0
   let oddSquares = 0
   let apart = 0
@@ -100,11 +101,18 @@ function isUnusual(values: Float32Array, decoded: Float32Array, { width, least, 
       high = Math.max(high, first, second)
     }
     if (low >= 0 || high <= 0) return true
-    ranges += (high - low) ** 2
+    const range = (high - low) ** 2
+    ranges += range
+    rangesSquared += range * range
     const middle = (low + high) / 2
     apart += middle * (width * middle - 2 * (evenSum + oddSum))
   }
   const error = even + odd
   apart += evenSquares + oddSquares
-  return !(error >= least * ranges && error <= most * ranges && apart <= (width / 8) * ranges)
+  return !(
+    error >= least * ranges &&
+    error <= most * ranges &&
+    rangesSquared <= 0.4 * ranges * ranges &&
+    apart <= (width / 8) * ranges
+  )
 }

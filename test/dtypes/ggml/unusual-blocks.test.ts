@@ -1,4 +1,4 @@
-// Blocks that are not as weights usually are: of few different values, close to one or two points, of one sign.
+// Blocks that are not as weights usually are: of few different values, close to one or two points, of one sign, of parts that differ a lot.
 // ggml's encoder must not do better on any of them.
 import { describe, expect, it } from 'vitest'
 import { dtypeById } from '../../../src/dtypes/index.js'
@@ -21,6 +21,8 @@ const patterns: Readonly<Record<string, (scale: number, i: number) => number>> =
   'one sign': (scale, i) => scale * Math.abs(noise(i)),
   'a range above zero': (scale, i) => scale * (5 + noise(i)),
   'a range below zero': (scale, i) => -scale * (5 + noise(i)),
+  'a geometric series': (scale, i) => scale * 1.05 ** -i * (i % 2 === 0 ? 1 : -1),
+  'one part far wider than the others': (scale, i) => scale * noise(i) * (i < 32 ? 1 : 1e-3),
   ramps: (scale, i) => scale * (i / 100 - 1.1),
 }
 const scales = Array.from({ length: 60 }, (_, k) => Math.fround(0.003 * 1.21 ** k * (k % 3 === 0 ? -1 : 1)))
