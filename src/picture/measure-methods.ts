@@ -1,5 +1,6 @@
 // What each quantization method would cost a tensor: stored bits per value and signal-to-noise ratio, measured on a sample of its rows.
 import { f32 } from '../dtypes/index.js'
+import { TareError, writeCodes } from '../errors/index.js'
 import { tensorQuality } from '../inspect/quality.js'
 import { bytesPayload, readPayload, type Tensor } from '../model/index.js'
 import { methodNames, needsWeights, quantizedSize, requireMethod } from '../transforms/quantize/method.js'
@@ -9,7 +10,7 @@ import { sampleBands, storedMatrix } from '../windows/bands.js'
 
 /** Which methods are measured, and on how much of a tensor. */
 export interface MeasureOptions {
-  /** Default: all that accept the shape and need no importance weights. */
+  /** Default: all that accept the shape and need no importance weights. Those that cannot hold the values are left out. */
   readonly methods?: readonly string[] | undefined
   /** How many values are sampled, at least a row. Default: 2^16. */
   readonly values?: number | undefined
@@ -49,13 +50,24 @@ export async function measureMethods(tensor: Tensor, options: MeasureOptions = {
     // Lets other work of a page's worker go on, and an abort arrive.
     await new Promise((resume) => setTimeout(resume))
     options.signal?.throwIfAborted()
-    const quantized = quantizeTensor(sample, method.id)
-    const data = bytesPayload(await readPayload(quantized.data!, options.signal))
-    const { bitsPerWeight, snr, rmse } = await tensorQuality(sample, { ...quantized, data }, options)
+    const quantized = await quantizedSample(sample, method.id, options.signal)
+    if (!quantized) continue
+    const { bitsPerWeight, snr, rmse } = await tensorQuality(sample, quantized, options)
     points.push({ method: method.id, bitsPerWeight, snr, rmse })
   }
   points.sort((a, b) => a.bitsPerWeight - b.bitsPerWeight)
   return { points, rows, columns, isSample: rows < storedMatrix(tensor).height }
+}
+
+/** Undefined where a method has no scale for values so large. */
+async function quantizedSample(sample: Tensor, method: string, signal?: AbortSignal): Promise<Tensor | undefined> {
+  try {
+    const quantized = quantizeTensor(sample, method)
+    return { ...quantized, data: bytesPayload(await readPayload(quantized.data!, signal)) }
+  } catch (error) {
+    if (error instanceof TareError && error.code === writeCodes['value-range'].code) return undefined
+    throw error
+  }
 }
 
 /** Whole rows as f32 in memory. Values that no method takes (NaN, infinities) become 0. */
