@@ -27,7 +27,7 @@ export function buildTree(model: Model, chosen: Uint32Array): Group {
   const root = emptyGroup()
   for (const index of chosen) {
     const { name, path, data } = model.tensors[index]!
-    const segments = path ?? (name.includes('/') ? name.split(/[./]/) : name.split('.'))
+    const segments = path ? path.map((part, i) => (i === 0 ? part : `.${part}`)) : partsOf(name)
     const bytes = data?.byteLength ?? 0
     let group = root
     group.tensors++
@@ -42,10 +42,16 @@ export function buildTree(model: Model, chosen: Uint32Array): Group {
       group.tensors++
       group.bytes += bytes
     }
-    group.leaves.push({ label: segments.at(-1) ?? name, index })
+    group.leaves.push({ label: labelOf(segments.at(-1) ?? name, group === root), index })
   }
   return root
 }
+
+/** Each but the first with the dot or slash before it, since a name can have both. */
+const partsOf = (name: string): string[] => name.split(name.includes('/') ? /(?!^)(?=[./])/ : /(?!^)(?=\.)/)
+
+/** Below a group, what stands between it and its parts goes without saying. */
+const labelOf = (part: string, isTop: boolean): string => (isTop || part.length < 2 ? part : part.replace(/^[./]/, ''))
 
 /** With at most this many groups at the top, they are open at first. */
 const fewGroups = 4
@@ -55,11 +61,9 @@ export function treeRows(root: Group, toggled: ReadonlySet<string>, isAllOpen: b
   const rows: TreeRow[] = []
   const visit = (group: Group, path: string, depth: number): void => {
     for (const name of [...group.groups.keys()].sort(naturalOrder)) {
-      const {
-        label,
-        path: place,
-        inner,
-      } = joined(group.groups.get(name)!, name, path === '' ? name : `${path}.${name}`)
+      const { tail, inner } = joined(group.groups.get(name)!)
+      const label = `${labelOf(name, depth === 0)}${tail}`
+      const place = `${path}${name}${tail}`
       const isOpen = isAllOpen || toggled.has(place) !== (depth === 0 && root.groups.size <= fewGroups)
       rows.push({ depth, path: place, label, isOpen, tensors: inner.tensors, bytes: inner.bytes })
       if (isOpen) visit(inner, place, depth + 1)
@@ -71,11 +75,11 @@ export function treeRows(root: Group, toggled: ReadonlySet<string>, isAllOpen: b
 }
 
 /** Follows groups that hold nothing but one group. */
-function joined(group: Group, label: string, path: string): { label: string; path: string; inner: Group } {
-  let [at, name, place] = [group, label, path]
-  while (at.leaves.length === 0 && at.groups.size === 1) {
-    const [[next, inner]] = [...at.groups] as [[string, Group]]
-    ;[at, name, place] = [inner, `${name}.${next}`, `${place}.${next}`]
+function joined(group: Group): { readonly tail: string; readonly inner: Group } {
+  let [inner, tail] = [group, '']
+  while (inner.leaves.length === 0 && inner.groups.size === 1) {
+    const [[part, next]] = [...inner.groups] as [[string, Group]]
+    ;[inner, tail] = [next, `${tail}${part}`]
   }
-  return { label: name, path: place, inner: at }
+  return { tail, inner }
 }
