@@ -1,14 +1,7 @@
 // What the page does, the command does too: this shows the line to type, and copies it.
 import { notify } from '../state/announce.js'
+import { commandLine } from './shell.js'
 import { visible } from './text.js'
-
-const plain = /^[\w./:@%+=,-]+$/
-
-/** Quoted as a POSIX shell reads it. */
-export const shellWord = (word: string): string =>
-  plain.test(word) && word !== '' ? word : `'${word.replaceAll("'", "'\\''")}'`
-
-export const commandLine = (words: readonly string[]): string => words.map(shellWord).join(' ')
 
 export async function copyText(text: string, what: string): Promise<void> {
   try {

@@ -5,6 +5,7 @@ import type { ScreenProps } from '../../app/screens.js'
 import { ask } from '../../engine/session.js'
 import { messageOf } from '../../engine/wire.js'
 import { Command } from '../../parts/command.js'
+import { tensorCommand } from '../../parts/shell.js'
 import { TensorPicker } from '../../parts/tensor-picker.js'
 import { notify } from '../../state/announce.js'
 import { downloadAll, downloadBlob } from './save.js'
@@ -32,7 +33,7 @@ export function Extras({ model }: ScreenProps) {
         </button>
       </div>
       {tensor !== '' && (
-        <Command words={['tare', 'extract', model.argument, tensor, '--as', 'f32', '-o', 'tensor.npy']} />
+        <Command words={tensorCommand('extract', model.argument, tensor, ['--as', 'f32', '-o', 'tensor.npy'])} />
       )}
       <Command words={['tare', 'inspect', '--all', '--format', 'csv', model.argument]} />
     </section>

@@ -9,6 +9,7 @@ import { isAborted, messageOf, type Progress, priorities } from '../../engine/wi
 import { Command } from '../../parts/command.js'
 import { CropMaps, useCrop } from '../../parts/crop-maps.js'
 import { valueText } from '../../parts/format.js'
+import { tensorCommand } from '../../parts/shell.js'
 import { TensorPicker } from '../../parts/tensor-picker.js'
 import { useAnswer } from '../../parts/use-answer.js'
 import { address, goTo, setQuery } from '../../state/location.js'
@@ -66,16 +67,8 @@ export default function Lab({ model }: ScreenProps) {
   )
 }
 
-const pictureWords = (file: string, tensor: string): readonly string[] => [
-  'tare',
-  'picture',
-  file,
-  tensor,
-  '--kind',
-  'methods',
-  '-o',
-  'methods.png',
-]
+const pictureWords = (file: string, tensor: string): readonly string[] =>
+  tensorCommand('picture', file, tensor, ['--kind', 'methods', '-o', 'methods.png'])
 
 interface BenchProps {
   readonly model: number

@@ -3,6 +3,7 @@ import { type CellFigure, cellFigures, colorMaps, type ScaleKind, scaleKinds } f
 import { type Layer, layers } from '../../engine/rooms/tensor/layers.js'
 import type { Plane } from '../../engine/rooms/tensor/tiles.js'
 import { clampView, type MapView, type PlaneSize } from '../../engine/tiles/layout.js'
+import { tensorCommand } from '../../parts/shell.js'
 
 type Query = Readonly<Record<string, string>>
 
@@ -62,11 +63,11 @@ export function pictureWords(
   { name, shape }: { readonly name: string; readonly shape: readonly number[] },
   { axes, fixed = [] }: Plane,
   { scale, colors, cells }: Settings,
-): string[] {
+): readonly string[] {
   const isLast = axes?.[0] === shape.length - 2 && axes[1] === shape.length - 1
   const slice = shape.length > 2 && isLast ? ['--slice', [...fixed, ':', ':'].join(',')] : []
   const look = [...(colors ? ['--colors', colors] : []), ...(cells === 'mean' ? [] : ['--cells', cells])]
-  return ['tare', 'picture', file, name, '--scale', scale, ...look, ...slice, '-o', 'map.png']
+  return tensorCommand('picture', file, name, ['--scale', scale, ...look, ...slice, '-o', 'map.png'])
 }
 
 export const otherAxes = (shape: readonly number[], axes: readonly [number, number]): number[] =>

@@ -1,17 +1,24 @@
 // What can be done with the tensors that were picked: the command that does it, ready to copy.
 import type { ScreenProps } from '../../app/screens.js'
 import type { TableView } from '../../engine/rooms/tensors.js'
-import { Command, commandLine, copyText } from '../../parts/command.js'
+import { Command, copyText } from '../../parts/command.js'
 import { countLabel, sizeLabel } from '../../parts/format.js'
+import { commandLine, tensorCommand } from '../../parts/shell.js'
 import { clearSelection, selection } from './selection.js'
 
+/** These options take patterns. */
+const pattern = (name: string): string => name.replaceAll('*', '?')
+
 const commands: readonly (readonly [title: string, (file: string, names: readonly string[]) => readonly string[]])[] = [
-  ['Statistics', (file, names) => ['tare', 'stats', file, ...names.flatMap((name) => ['--tensors', name])]],
+  ['Statistics', (file, names) => ['tare', 'stats', file, ...names.flatMap((name) => ['--tensors', pattern(name)])]],
   [
     'Convert only these',
-    (file, names) => ['tare', 'convert', file, ...names.flatMap((name) => ['--only', name]), '-o', 'part.safetensors'],
+    (file, names) => [
+      ...['tare', 'convert', file, ...names.flatMap((name) => ['--only', pattern(name)])],
+      ...['-o', 'part.safetensors'],
+    ],
   ],
-  ['Extract', (file, names) => ['tare', 'extract', file, names[0] ?? '', '--as', 'f32', '-o', 'tensor.npy']],
+  ['Extract', (file, names) => tensorCommand('extract', file, names[0] ?? '', ['--as', 'f32', '-o', 'tensor.npy'])],
 ]
 
 export function SelectionBar({ model }: ScreenProps & { readonly view: TableView }) {

@@ -7,6 +7,7 @@ import type { CellFacts, Plane } from '../../../engine/rooms/tensor/tiles.js'
 import { levelFor } from '../../../engine/tiles/layout.js'
 import { ColorBar } from '../../../parts/color-bar.js'
 import { Command } from '../../../parts/command.js'
+import { tensorCommand } from '../../../parts/shell.js'
 import type { Cursor } from '../draw-map.js'
 import { type Known, scaleAt } from '../scale-of-level.js'
 import type { Settings } from '../settings.js'
@@ -63,7 +64,9 @@ export function Panel(props: PanelProps) {
       <section>
         <h2>In a terminal</h2>
         <Command words={words} />
-        <Command words={['tare', 'extract', props.model.argument, info.ref.name, '--as', 'f32', '-o', 'tensor.npy']} />
+        <Command
+          words={tensorCommand('extract', props.model.argument, info.ref.name, ['--as', 'f32', '-o', 'tensor.npy'])}
+        />
       </section>
     </aside>
   )
