@@ -13,6 +13,7 @@ import { hostileSuite } from './suites/hostile.js'
 import { keyboardSuite } from './suites/keyboard.js'
 import { largeSuite } from './suites/large.js'
 import { linkSuite } from './suites/links.js'
+import { oddValueSuite } from './suites/odd-values.js'
 import { pictureSuite } from './suites/pictures.js'
 import { placeSuite } from './suites/places.js'
 import { screenSuite } from './suites/screens.js'
@@ -34,6 +35,7 @@ describe.skipIf(!browser || !isBuilt)('the page', () => {
   describe('comparing, quantizing, converting', () => conversionSuite(use))
   describe('commands', () => commandSuite(use))
   describe('hostile models', () => hostileSuite(use))
+  describe('odd values', () => oddValueSuite(use))
   describe('large models', () => largeSuite(use))
   describe('from disk', () => diskSuite(use))
   describe('features', () => featureSuite(use))

@@ -11,10 +11,7 @@ describe('an address', () => {
     const addresses = fc.record({
       model: fc.integer({ min: 0, max: 9999 }),
       screen: fc.constantFrom('overview', 'tensor', 'bytes'),
-      subject: fc.option(
-        text.filter((each) => each !== ''),
-        { nil: undefined },
-      ),
+      subject: fc.option(text, { nil: undefined }),
       query: fc.dictionary(text, text, { maxKeys: 4 }),
     })
     fc.assert(

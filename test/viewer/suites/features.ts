@@ -54,7 +54,7 @@ export function featureSuite(browser: () => Browser): void {
 
   it('planes of a tensor stand side by side, by a key and by a link', async () => {
     const { page } = opened
-    await show(page, '#/f/2/tensor/experts', '.axes')
+    await show(page, '#/f/2/tensor/experts', '.statistics')
     await page.keyboard.press('e')
     await page.waitForSelector('.multiples canvas')
     expect(await page.locator('.multiples button').count()).toBe(6)

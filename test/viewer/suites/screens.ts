@@ -56,6 +56,19 @@ export function screenSuite(browser: () => Browser): void {
     await opened.close()
   })
 
+  it('the boxes of the treemap take the room that they were given', async () => {
+    const opened = await openPage(browser(), viewed.address, { viewport: { width: 768, height: 800 } })
+    await opened.page.waitForSelector('.boxes button')
+    const wide = await opened.page.evaluate(
+      () =>
+        [...document.querySelectorAll<HTMLElement>('.boxes > *')].filter(
+          (box) => Math.abs(box.offsetWidth - Number.parseFloat(box.style.width)) > 1,
+        ).length,
+    )
+    expect(wide).toBe(0)
+    await opened.close()
+  })
+
   it('all keys are listed', async () => {
     const opened = await openPage(browser(), viewed.address)
     await opened.page.waitForSelector('.facts')

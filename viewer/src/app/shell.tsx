@@ -4,7 +4,7 @@ import type { ComponentType } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { messageOf } from '../engine/wire.js'
 import { FindingItem } from '../parts/findings.js'
-import { visible } from '../parts/text.js'
+import { visible, visibleName } from '../parts/text.js'
 import { Drop } from '../screens/drop/index.js'
 import { formatAddress } from '../state/address.js'
 import { announcement, notice } from '../state/announce.js'
@@ -19,7 +19,7 @@ export function Shell() {
   const { screen, subject } = address.value
   useEffect(() => {
     const place = model && isThere(model) ? [subject, screenNamed(screen)?.title, model.title] : []
-    document.title = [...place.filter((part) => part !== undefined).map(visible), 'tare'].join(' · ')
+    document.title = [...place.filter((part) => part !== undefined).map(visibleName), 'tare'].join(' · ')
   }, [model, screen, subject])
   useEffect(() => window.scrollTo(0, 0), [model?.id, screen])
   return (

@@ -1,11 +1,11 @@
 // A name from a file, as text.
-import { visible } from './visible.js'
+import { visibleName } from './visible.js'
 
-export { visible, visibleLines } from './visible.js'
+export { visible, visibleLines, visibleName } from './visible.js'
 
 /** A name in the font of names; hovering shows all of it where it is cut. */
 export function Name({ text, className = '' }: { readonly text: string; readonly className?: string }) {
-  const shown = visible(text)
+  const shown = visibleName(text)
   return (
     <span class={`name ${className}`} title={shown}>
       {shown}
@@ -18,7 +18,7 @@ const broken = (shown: string) =>
   shown.split(/(?<=[./])/).flatMap((part, i) => (i === 0 ? part : [<wbr key={i} />, part]))
 
 export function BrokenName({ text }: { readonly text: string }) {
-  const shown = visible(text)
+  const shown = visibleName(text)
   return (
     <span class="name" title={shown}>
       {broken(shown)}
@@ -28,7 +28,7 @@ export function BrokenName({ text }: { readonly text: string }) {
 
 /** Cut at its beginning where there is no room: names of a model begin alike, and differ in their layer and their end. */
 export function LongName({ text }: { readonly text: string }) {
-  const shown = visible(text)
+  const shown = visibleName(text)
   const end = /[^./]*[./]?[^./]*$/.exec(shown)![0]
   const start = shown.slice(0, shown.length - end.length)
   return (

@@ -23,7 +23,12 @@ export function parseAddress(hash: string): Address {
   for (const [name, value] of new URLSearchParams(search)) query[name] = value
   const subject = rest.length > 0 ? decoded(rest.join('/')) : undefined
   const isPlain = /^[a-z]+$/.test(screen)
-  return { model: Number(number), screen: isPlain ? screen : defaultScreen, ...(subject && { subject }), query }
+  return {
+    model: Number(number),
+    screen: isPlain ? screen : defaultScreen,
+    ...(subject !== undefined && { subject }),
+    query,
+  }
 }
 
 export function formatAddress({ model, screen, subject, query }: Address): string {

@@ -4,7 +4,7 @@ import type { ScreenProps } from '../../app/screens.js'
 import { typeColors } from '../../colors/types.js'
 import type { TreemapBox } from '../../engine/rooms/treemap.js'
 import { countLabel, shapeLabel, sizeLabel, typeLabel } from '../../parts/format.js'
-import { visible } from '../../parts/text.js'
+import { visible, visibleName } from '../../parts/text.js'
 import { useAnswer } from '../../parts/use-answer.js'
 import { useSize } from '../../parts/use-size.js'
 import { address, goTo, setQuery } from '../../state/location.js'
@@ -25,8 +25,8 @@ const directions: Readonly<Record<string, Direction>> = {
 
 function describe({ name, bytes, tensor, many }: TreemapBox, error: string | undefined): string {
   if (many) return `${visible(name)} · ${countLabel(many.count)} tensors · ${sizeLabel(bytes)}`
-  if (!tensor) return `${visible(name)} · ${sizeLabel(bytes)}`
-  const facts = [visible(tensor.name), typeLabel(tensor.type), shapeLabel(tensor.shape), sizeLabel(bytes)]
+  if (!tensor) return `${visibleName(name)} · ${sizeLabel(bytes)}`
+  const facts = [visibleName(tensor.name), typeLabel(tensor.type), shapeLabel(tensor.shape), sizeLabel(bytes)]
   return (error === undefined ? facts : [...facts, error]).join(' · ')
 }
 
@@ -37,7 +37,7 @@ function show({ tensor, many }: TreemapBox): void {
 }
 
 /** Nearly every name ends in it, and few boxes have room for it. */
-const shortName = (name: string): string => visible(name.replace(/(.)\.weight$/, '$1'))
+const shortName = (name: string): string => visibleName(name.replace(/(.)\.weight$/, '$1'))
 
 const placeOf = ({ x, y, width, height }: TreemapBox) => ({
   left: `${x}px`,

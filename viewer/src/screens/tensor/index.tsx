@@ -1,7 +1,7 @@
 // One tensor: the map in the middle, beside it what is under the cursor, how values are spread, and where the largest are.
 import { useEffect } from 'preact/hooks'
 import type { ScreenProps } from '../../app/screens.js'
-import { Name, visible } from '../../parts/text.js'
+import { Name, visibleName } from '../../parts/text.js'
 import { useAnswer } from '../../parts/use-answer.js'
 import { address, go } from '../../state/location.js'
 import { TensorView } from './tensor-view.js'
@@ -13,7 +13,8 @@ export default function TensorScreen({ model }: ScreenProps) {
     'tensor',
     subject === undefined ? undefined : { model: model.id, name: subject },
   )
-  if (subject === undefined) return <Choose />
+  // A name can be empty; so can what follows the last slash of an address that somebody typed.
+  if (subject === undefined || (subject === '' && !isLoading && !info)) return <Choose />
   if (!isLoading && !info)
     return (
       <p class="waiting">
@@ -21,7 +22,7 @@ export default function TensorScreen({ model }: ScreenProps) {
         <a href={`#/f/${model.id}/tensors`}>Show all tensors</a>
       </p>
     )
-  if (!info || info.ref.name !== subject) return <p class="waiting">Opening {visible(subject)}…</p>
+  if (!info || info.ref.name !== subject) return <p class="waiting">Opening {visibleName(subject)}…</p>
   return <TensorView key={`${model.id} ${info.ref.index}`} model={model} info={info} />
 }
 

@@ -8,7 +8,7 @@ import { ask } from '../../engine/session.js'
 import type { MapView } from '../../engine/tiles/layout.js'
 import { findingFrom } from '../../engine/wire.js'
 import { FindingItem } from '../../parts/findings.js'
-import { BrokenName, visible } from '../../parts/text.js'
+import { BrokenName, visibleName } from '../../parts/text.js'
 import { address, goTo, setQuery } from '../../state/location.js'
 import type { Cursor } from './draw-map.js'
 import { HeatMap } from './map.js'
@@ -40,7 +40,7 @@ export function TensorView({ model, info }: ScreenProps & { readonly info: Tenso
     [data.overview, settings.cells, settings.layer],
   )
   const failure = error ?? data.error
-  const title = visible(info.ref.name)
+  const title = visibleName(info.ref.name)
 
   const neighbour = async (step: -1 | 1): Promise<void> => {
     const view = { filter: '', sort: { by: 'file', isDescending: false }, isTree: false, toggled: [] } as const

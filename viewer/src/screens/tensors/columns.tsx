@@ -58,7 +58,14 @@ export const columns: readonly Column[] = [
       </>
     ),
   },
-  { id: 'shape', title: 'Shape', sort: 'values', rank: 1, isNumber: true, cell: ({ shape }) => shapeLabel(shape) },
+  {
+    id: 'shape',
+    title: 'Shape',
+    sort: 'values',
+    rank: 1,
+    isNumber: true,
+    cell: ({ shape }) => <span title={shapeLabel(shape)}>{shapeLabel(shape)}</span>,
+  },
   {
     id: 'size',
     title: 'Size',

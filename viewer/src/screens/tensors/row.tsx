@@ -2,7 +2,7 @@
 import type { NoFigures, TensorFigures } from '../../engine/rooms/table/figures.js'
 import type { ShownRow, TableRow } from '../../engine/rooms/tensors.js'
 import { countLabel, sizeLabel } from '../../parts/format.js'
-import { LongName, Name, visible } from '../../parts/text.js'
+import { LongName, Name, visibleName } from '../../parts/text.js'
 import { type CellContext, columns } from './columns.js'
 import type { GridActions } from './grid-keys.js'
 import { selection } from './selection.js'
@@ -72,7 +72,7 @@ export function Row({ index, top, shown, figures, isActive, context, model, now 
               class="pick"
               tabIndex={-1}
               checked={isSelected}
-              aria-label={`Select ${visible(tensor.name)}`}
+              aria-label={`Select ${visibleName(tensor.name)}`}
             />
             {shown?.tree ? <Name text={shown.tree.label} /> : <LongName text={tensor.name} />}
           </>

@@ -71,6 +71,12 @@ function dataOf({ min, max, histogram }: SampleStats): uPlot.AlignedData {
   return [histogram.map((_, i) => min! + (i + 0.5) * step), histogram.map((count) => (count === 0 ? null : count))]
 }
 
+/** What the axis spans; where all values are one, that one is in its middle. */
+function spanOf({ min, max }: SampleStats): uPlot.Range.MinMax {
+  const margin = max! > min! ? 0 : Math.abs(min!) / 2 || 1
+  return [min! - margin, max! + margin]
+}
+
 /** Few enough to be read. */
 function powersOfTen(max: number): number[] {
   const last = Math.ceil(Math.log10(max))
@@ -96,7 +102,7 @@ function optionsFor(
     height: 150,
     legend: { show: false },
     cursor: { show: false },
-    scales: { x: { time: false, range: [stats.min!, stats.max!] }, y: { distr: 3, range: [0.5, 2 * highest] } },
+    scales: { x: { time: false, range: spanOf(stats) }, y: { distr: 3, range: [0.5, 2 * highest] } },
     axes: [
       { stroke: ink, grid, ticks: grid, font, size: 24, values: (_, ticks) => ticks.map((tick) => valueText(tick)) },
       {

@@ -46,6 +46,7 @@ export function Outliers({ info, plane, data, onShow }: PanelProps) {
         </button>
       )}
       {isAsked && !found && <p class="faint">Reading… {Math.round(100 * progress)} %</p>}
+      {found?.length === 0 && <p class="faint">None: no value is a number other than 0.</p>}
       {found && (
         <ol>
           {found.slice(0, isOpen ? count : few).map(({ row, column, value }) => (
