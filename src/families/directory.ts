@@ -61,10 +61,11 @@ export class ModelDirectory {
     }
   }
 
-  /** The files in a folder below, by path. */
+  /** The files in a folder below, by path; not those in folders of it. */
   filesIn(folder: string): readonly string[] {
     const below = this.model.files[0]?.folder?.below ?? []
-    return below.filter((path) => path.startsWith(`${folder}/`)).sort()
+    const start = `${folder}/`
+    return below.filter((path) => path.startsWith(start) && !path.includes('/', start.length)).sort()
   }
 
   async has(path: string): Promise<boolean> {

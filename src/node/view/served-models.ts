@@ -24,6 +24,8 @@ export interface ServedFile {
 interface ServedModel {
   /** The main file first. */
   readonly files: readonly ServedFile[]
+  /** What the directory is called that is this model. */
+  readonly folder: string | undefined
   close(): Promise<void>
 }
 
@@ -34,6 +36,8 @@ export interface FileList {
     readonly size: number
     readonly address: string
     readonly group: number
+    /** Of the main file of a model that is a directory: its name, which becomes that of the model. */
+    readonly folder?: string | undefined
   }[]
   readonly command: readonly string[]
 }
@@ -65,11 +69,12 @@ export class ServedModels {
   async list(): Promise<FileList> {
     const models = await Promise.all(this.#inputs.map((_, group) => this.#current(group)))
     const files = models.flatMap((model, group) =>
-      model.files.map(({ path, source }) => ({
+      model.files.map(({ path, source }, i) => ({
         name: path,
         size: source.size,
         address: ['files', group, ...path.split('/').map(encodeURIComponent)].join('/'),
         group,
+        ...(i === 0 && model.folder !== undefined && { folder: model.folder }),
       })),
     )
     return { files, command: ['tare', 'view', ...this.#inputs] }
@@ -103,7 +108,7 @@ export class ServedModels {
 async function openServed(input: string, options: ServedOptions): Promise<ServedModel> {
   const main = await openInput(input, options)
   try {
-    const sources = [main, ...(await partsOf(main, options))]
+    const sources = [main, ...(await filesBeside(main, options))]
     const files: ServedFile[] = []
     for (const [i, source] of sources.entries()) {
       const path = i === 0 ? mainName(input, source) : pathFrom(main.name, source.name)
@@ -112,7 +117,7 @@ async function openServed(input: string, options: ServedOptions): Promise<Served
       files.push({ path, source, version: (await versionOf(source)) ?? `${source.size}` })
     }
     const close = async (): Promise<void> => void (await Promise.all(sources.map((source) => source.close())))
-    return { files, close }
+    return { files, folder: main.folder?.isWhole ? main.folder.name : undefined, close }
   } catch (error) {
     await main.close()
     throw error
@@ -124,6 +129,18 @@ function mainName(input: string, { name }: ByteSource): string {
   if (!isRemote(name)) return basename(name)
   const last = pathFrom(name, new URL(name).href.replace(/[?#].*$/, ''))
   return last && isPathBelow(last) ? last : 'model'
+}
+
+/** What the page asks for beside the main file: parts of the model, and its chat templates, which lie in a folder of their own. */
+async function filesBeside(main: ByteSource, options: ServedOptions): Promise<readonly ByteSource[]> {
+  const below = main.folder?.isWhole ? (main.folder.below ?? []) : []
+  const templates = below.filter((path) => path.endsWith('.jinja'))
+  return [...(await partsOf(main, options)), ...(await openAll(main, templates))]
+}
+
+async function openAll(main: ByteSource, paths: readonly string[]): Promise<ByteSource[]> {
+  const opened = await Promise.all(paths.map((path) => openBeside(main, path).catch(() => undefined)))
+  return opened.filter((source) => source !== undefined)
 }
 
 /**
@@ -138,8 +155,7 @@ async function partsOf(main: ByteSource, options: ServedOptions): Promise<readon
   } catch (error) {
     if (!(error instanceof TareError)) throw error
     const names = main.folder?.isWhole ? main.folder.files.filter((name) => isCompanion(name) || isWeights(name)) : []
-    const opened = await Promise.all(names.map((name) => openBeside(main, name).catch(() => undefined)))
-    return opened.filter((source) => source !== undefined && source.name !== main.name) as ByteSource[]
+    return (await openAll(main, names)).filter((source) => source.name !== main.name)
   }
 }
 

@@ -163,12 +163,19 @@ describe('what is there', () => {
     writeFileSync(at('hub/notes.txt'), 'private')
     writeFileSync(at('hub/.env'), 'private')
     symlinkSync(at('secret.txt'), at('hub/vocab.txt.link'))
+    const templates = 'additional_chat_templates'
+    mkdirSync(at(`hub/${templates}`))
+    writeFileSync(at(`hub/${templates}/tools.jinja`), '{{ tools }}')
+    writeFileSync(at(`hub/${templates}/notes.txt`), 'private')
+    symlinkSync(at('secret.txt'), at(`hub/${templates}/away.jinja`))
     await start(at('hub'))
     const { files, command } = JSON.parse((await get('files.json')).body.toString())
     const names = files.map(({ name }: { name: string }) => name)
     expect(names[0]).toBe('model.safetensors')
     expect(names).toContain('config.json')
-    for (const name of ['notes.txt', '.env', 'vocab.txt.link']) {
+    expect(names).toContain(`${templates}/tools.jinja`)
+    expect(files.map(({ folder }: { folder?: string }) => folder).filter(Boolean)).toEqual(['hub'])
+    for (const name of ['notes.txt', '.env', 'vocab.txt.link', `${templates}/notes.txt`, `${templates}/away.jinja`]) {
       expect(names).not.toContain(name)
       expect((await get(`files/0/${name}`)).status).toBe(404)
     }

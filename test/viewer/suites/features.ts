@@ -1,5 +1,6 @@
 // What single screens show that no other test looks at: codes, planes side by side, errors in the treemap, and a directory that becomes a GGUF file.
 import { mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { convert, modelOf } from '../../../src/node.js'
@@ -89,9 +90,7 @@ export function featureSuite(browser: () => Browser): void {
     const at = Number(/#\/f\/(\d+)/.exec(page.url())![1])
     await show(page, `#/f/${at}/convert?to=gguf`, '.plan dd')
     const [download] = await Promise.all([page.waitForEvent('download'), page.click('text=Download (')])
-    const wanted = folder.at('wanted.gguf')
-    await convert(directory, wanted)
-    expect(readFileSync(await download.path()).equals(readFileSync(wanted))).toBe(true)
+    expect(readFileSync(await download.path()).equals(await ggufOf(folder))).toBe(true)
     expect(await page.locator('select.models option:checked').innerText()).toBe('tiny-llama')
     opened.assertClean()
   })
@@ -102,7 +101,8 @@ export function featureSuite(browser: () => Browser): void {
     await other.page.waitForSelector('.facts')
     expect(await other.page.locator('.facts .lead').innerText()).toContain('llama')
     await show(other.page, '#/f/0/convert?to=gguf', '.plan dd')
-    expect(await other.page.locator('.plan').innerText()).not.toContain('no architecture')
+    const [download] = await Promise.all([other.page.waitForEvent('download'), other.page.click('text=Download (')])
+    expect(readFileSync(await download.path()).equals(await ggufOf(folder))).toBe(true)
     other.assertClean()
     await other.close()
     await served.close()
@@ -111,9 +111,22 @@ export function featureSuite(browser: () => Browser): void {
 
 async function tinyDirectory(folder: Folder): Promise<string> {
   const directory = folder.at('tiny-llama')
-  mkdirSync(directory, { recursive: true })
-  await writeTinyModel(directory)
-  return directory
+  mkdirSync(join(directory, 'additional_chat_templates'), { recursive: true })
+  const files = {
+    'tokenizer_config.json': '{"add_bos_token":true}',
+    'chat_template.jinja': '{{ messages }}',
+    'additional_chat_templates/tool-use.jinja': 'tools',
+  }
+  return writeTinyModel(directory, { files })
+}
+
+/** As the command makes it of the directory, with both of its chat templates. */
+async function ggufOf(folder: Folder): Promise<Buffer> {
+  const wanted = folder.at('wanted.gguf')
+  await convert(folder.at('tiny-llama'), wanted)
+  const bytes = readFileSync(wanted)
+  expect(bytes.includes('tokenizer.chat_template.tool_use')).toBe(true)
+  return bytes
 }
 
 /** As a hand does it, with a folder of the disk. */

@@ -43,7 +43,9 @@ export async function addModel(from: ModelFiles, argument = argumentOf(from)): P
 }
 
 const titleOf = (from: ModelFiles, otherwise: string): string =>
-  from.kind === 'address' ? decodeURIComponent(from.address.replace(/^.*\//, '')) : (from.files[0]?.path ?? otherwise)
+  from.kind === 'address'
+    ? (from.folder?.name ?? decodeURIComponent(from.address.replace(/^.*\//, '')))
+    : (from.files[0]?.path ?? otherwise)
 
 /** How the command takes a file: one that begins with a minus would be an option. */
 const fileWord = (path: string): string => (path.startsWith('-') ? `./${path}` : path)

@@ -10,6 +10,8 @@ export interface ServedFile {
   readonly address: string
   /** Files of one model have the same; the first of them is the main one. */
   readonly group: number
+  /** Of the main file of a model that is a directory: what that is called. */
+  readonly folder?: string | undefined
 }
 
 export interface ServedFiles {
@@ -28,9 +30,9 @@ export async function openServedFiles(): Promise<void> {
   // A copied command names what the user named, so that it runs where the command runs.
   const inputs = served.command.slice(2)
   const opening = [...groups.values()].map((files) => {
-    const { address: place, name, group } = files[0]!
-    const names = files.length > 1 ? files.map((file) => file.name) : undefined
-    return addModel({ kind: 'address', address: new URL(place, document.baseURI).href, names }, inputs[group] ?? name)
+    const { address: place, name, group, folder: title } = files[0]!
+    const folder = title === undefined ? undefined : { name: title, files: files.map((file) => file.name) }
+    return addModel({ kind: 'address', address: new URL(place, document.baseURI).href, folder }, inputs[group] ?? name)
   })
   if (models.peek().length > 0 && address.peek().model === undefined) go({ model: 0, screen: 'overview', query: {} })
   await Promise.all(opening)

@@ -18,8 +18,8 @@ export type ModelFiles =
   | {
       readonly kind: 'address'
       readonly address: string
-      /** The names of all files of the model, where it is one of several. */
-      readonly names?: readonly string[] | undefined
+      /** Where the model is a directory. */
+      readonly folder?: { readonly name: string; readonly files: readonly string[] } | undefined
     }
 
 export interface FileGroup {

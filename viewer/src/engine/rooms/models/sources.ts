@@ -9,7 +9,7 @@ export async function openInput(from: ModelFiles, signal?: AbortSignal): Promise
   if (from.kind === 'address') {
     const source = await openSource(from.address, { signal })
     // With its configuration and tokenizer, as from a folder that is dropped.
-    return from.names ? withFolder(source, from.address.replace(/[^/]*$/, ''), from.names) : source
+    return from.folder ? withFolder(source, from.folder.name, from.folder.files) : source
   }
   const [main] = from.files
   if (!main) throw new Error('a model has at least one file')
@@ -18,10 +18,12 @@ export async function openInput(from: ModelFiles, signal?: AbortSignal): Promise
   const siblings = new Map<string, Blob>()
   for (const { path, file } of from.files) if (path.startsWith(base)) siblings.set(path.slice(base.length), file)
   const source = new BlobSource(main.file, nameOf(main.path), siblings)
-  return from.isFolder ? withFolder(source, base, [...siblings.keys()]) : source
+  return from.isFolder ? withFolder(source, nameOf(base.slice(0, -1)), [...siblings.keys()]) : source
 }
 
-function withFolder(source: ByteSource, path: string, files: readonly string[]): ByteSource {
-  const folder: SourceFolder = { name: nameOf(path.slice(0, -1)), files, isWhole: true }
+function withFolder(source: ByteSource, name: string, paths: readonly string[]): ByteSource {
+  const files = paths.filter((each) => !each.includes('/'))
+  const below = paths.filter((each) => each.includes('/'))
+  const folder: SourceFolder = { name, files, below, isWhole: true }
   return Object.assign(source, { folder })
 }
