@@ -35,7 +35,7 @@ export async function execute(
   if (args[0] === completeWord) return printCompletions(args.slice(1), console)
   // A name and password, or a signature.
   if (args.some((word) => /https?:\/\/.*[@?]/i.test(word)))
-    console.secrets = (await import('../kit-node.js')).secretsOf(args)
+    console.secrets = (await import('./library.js')).secretsOf(args)
   const { verb, formatFlags } = await findVerb(args)
   // `help nosuch` is the same mistake as `nosuch`, and gets the same suggestion.
   const isWrongHelp = args[0] === 'help' && args.length > 1 && !verb
@@ -48,7 +48,7 @@ export async function execute(
     const ofFormats = Object.entries(options).filter(([name]) => Object.hasOwn(formatFlags, name))
     const formatOptions = Object.fromEntries(ofFormats) as Context['formatOptions']
     const { default: act } = await verb!.load()
-    const { abortUploads, openPool, speakOfFlags, unfinished } = await import('../kit-node.js')
+    const { abortUploads, openPool, speakOfFlags, unfinished } = await import('./library.js')
     speakOfFlags()
     followUnfinished(unfinished, abortUploads)
     const common = readCommon(options)

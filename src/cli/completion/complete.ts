@@ -1,7 +1,6 @@
 // What can stand where the cursor is. Everything follows from the table of verbs and their flags; only the names of tensors are looked up in
 // the file that is given.
 import { type Flag, type Flags, longName } from '../flags/flag.js'
-import { isWritable } from '../output/output.js'
 import { flagsOf } from '../parser.js'
 import { verbs } from '../verbs/index.js'
 import { shells } from './scripts.js'
@@ -67,35 +66,20 @@ async function valuesOf(word: string, flags: Flags, before: readonly string[]): 
   const [name, flag] = flagNamed(word, flags) ?? []
   if (flag?.choices) return flag.choices
   if (flag?.value?.includes('glob') || name === 'renameTensor') return tensorNames(before, flags)
-  if (name === 'from') return (await kit()).formats.map(({ id }) => id)
-  if (name === 'to') return (await kit()).formats.filter(isWritable).map(({ id }) => id)
-  if (name === 'cast' || name === 'as')
-    return [...(await kit()).dtypes.values()].filter((each) => each.codec).map(({ id }) => id)
-  if (name !== 'method' && name !== 'quantize') return []
-  const { methodNames, mixNames } = await kit()
-  return [...methodNames(), ...mixNames()].sort()
+  if (name === 'from') return (await library()).formatIds()
+  if (name === 'to') return (await library()).writtenFormatIds()
+  if (name === 'cast' || name === 'as') return (await library()).elementTypeIds()
+  return name === 'method' || name === 'quantize' ? (await library()).methodIds() : []
 }
 
-const kit = () => import('../../kit-node.js')
+const library = () => import('./values.js')
 
 /** The words that are neither the verb nor flags nor their values. */
 const inputsIn = (before: readonly string[], flags: Flags): string[] =>
   before.slice(1).filter((word, i) => !word.startsWith('-') && !takesValue(flagNamed(before[i]!, flags)?.[1]))
 
-/** More would not help anybody who types. */
-const maxNames = 2000
-
-/** Of the first input, if it is a file here that opens. */
-async function tensorNames(before: readonly string[], flags: Flags): Promise<string[]> {
+/** Of the first input. */
+async function tensorNames(before: readonly string[], flags: Flags): Promise<readonly string[]> {
   const [input] = inputsIn(before, flags)
-  const { closeModel, isRemote, openInput, openModel } = await kit()
-  if (input === undefined || input === '-' || isRemote(input)) return []
-  try {
-    const model = await openModel(await openInput(input), {})
-    const names = model.tensors.slice(0, maxNames).map(({ name }) => name)
-    await closeModel(model)
-    return names
-  } catch {
-    return []
-  }
+  return input === undefined || input === '-' ? [] : (await library()).tensorNames(input)
 }
