@@ -41,6 +41,9 @@ export interface PlanAction {
   readonly type?: string
 }
 
+/** What is done to a thing, whatever it is called. */
+export type Change = Omit<PlanAction, 'subject' | 'name'>
+
 export const isWorse = (a: Loss, b: Loss): boolean => lossOrder.indexOf(a) > lossOrder.indexOf(b)
 
 export type ActionLog = PlanAction[]

@@ -41,9 +41,10 @@ export function estimateMemory(planned: Planned): number {
   const count = Math.max(source.tensors.length, items.length)
   const garbage = Math.min(garbagePerTensor * count, maxGarbage)
   const indexes = garbage + perTensor * count + perIndexByte * indexSize(source, source.parts) + headerMemory(layout)
-  const threads = threadMemory(planned)
+  const steps = stepsOf(planned.actions)
+  const threads = threadMemory(planned, steps)
   // Where threads make the tensors, the next is begun before the last one is written.
-  const streams = largestStream(planned) * (threads > 0 ? 2 : 1)
+  const streams = largestStream(planned, steps) * (threads > 0 ? 2 : 1)
   return always + indexes + streams + threads
 }
 
@@ -57,15 +58,14 @@ function headerMemory({ files }: Layout): number {
 const recoding: ReadonlySet<ActionKind> = new Set(['cast', 'quantize', 'dequantize', 'map', 'restore'])
 
 /** Threads are started when there is enough to compute. */
-function threadMemory({ source, items, actions, layout, pool }: Planned): number {
+function threadMemory({ source, items, layout, pool }: Planned, steps: Steps): number {
   if (!pool) return 0
-  const isRecoded = new Set<string>()
-  for (const { subject, action, name } of actions) if (subject === 'tensor' && recoding.has(action)) isRecoded.add(name)
+  const isRecoded = (name: string): boolean => steps.get(name)?.some(({ action }) => recoding.has(action)) ?? false
   let recoded = 0
   let digested = 0
-  if (isRecoded.size > 0) {
-    for (const { original, stored } of items) if (isRecoded.has(original.name)) recoded += stored?.data?.byteLength ?? 0
-    for (const { name, data } of source.tensors) if (isRecoded.has(name)) recoded += data?.byteLength ?? 0
+  if (steps.size > 0) {
+    for (const { original, stored } of items) if (isRecoded(original.name)) recoded += stored?.data?.byteLength ?? 0
+    for (const { name, data } of source.tensors) if (isRecoded(name)) recoded += data?.byteLength ?? 0
   }
   for (const { slots } of layout.files.filter((file) => countSlots(file).digestSlots > 0)) {
     for (const slot of slots) {
@@ -78,34 +78,60 @@ function threadMemory({ source, items, actions, layout, pool }: Planned): number
   return isStarted ? (pool.threads + (digested > 0 ? 1 : 0)) * perThread : 0
 }
 
-/** Tensors are written one after the other, so the one that needs most decides. */
-function largestStream({ source, items, actions }: Planned): number {
-  const done = new Map<string, PlanAction[]>()
-  for (const action of actions) {
-    if (action.subject !== 'tensor' || action.action === 'copy') continue
-    const list = done.get(action.name)
-    if (list) list.push(action)
-    else done.set(action.name, [action])
+type Step = Pick<PlanAction, 'action' | 'requested'>
+
+/** What is done to the tensors that are not just copied, by their names. */
+type Steps = ReadonlyMap<string, readonly Step[]>
+
+/** A million tensors go through few different steps: those that go through the same ones share a list. */
+function stepsOf(actions: readonly PlanAction[]): Steps {
+  const steps = new Map<string, readonly Step[]>()
+  const lists = new Map<readonly Step[], Map<string, readonly Step[]>>()
+  const none: readonly Step[] = []
+  for (const { subject, name, action, requested } of actions) {
+    if (subject !== 'tensor' || action === 'copy') continue
+    const before = steps.get(name) ?? none
+    const longer = lists.get(before) ?? new Map<string, readonly Step[]>()
+    lists.set(before, longer)
+    const key = `${action} ${requested}`
+    const list = longer.get(key) ?? [...before, { action, ...(requested && { requested }) }]
+    longer.set(key, list)
+    steps.set(name, list)
   }
-  if (done.size === 0) return 0
-  const originals = new Map(source.tensors.map((tensor) => [tensor.name, tensor.data]))
+  return steps
+}
+
+/** Tensors are written one after the other, so the one that needs most decides. */
+function largestStream({ source, items }: Planned, steps: Steps): number {
+  if (steps.size === 0) return 0
+  const inputOf = tensorFinder(source)
   let largest = 0
-  for (const { original, stored } of items) {
-    const { name } = original
+  for (const [i, { original, stored }] of items.entries()) {
     const data = stored?.data
-    const input = originals.get(name) ?? data
-    if (!input || !data) continue
-    const needs = (done.get(name) ?? []).map((action) => streamMemory(action, input, data))
+    const input = inputOf(original.name, i) ?? data
+    const list = steps.get(original.name)
+    if (!input || !data || !list) continue
     largest = Math.max(
       largest,
-      needs.reduce((sum, need) => sum + need, 0),
+      list.reduce((sum, step) => sum + streamMemory(step, input, data), 0),
     )
   }
   return largest
 }
 
+/** Tensors by name; mostly one is found where it is expected. */
+function tensorFinder({ tensors }: Model): (name: string, expected: number) => Payload | null | undefined {
+  let byName: Map<string, Payload | null> | undefined
+  return (name, expected) => {
+    const there = tensors.at(expected)
+    if (there?.name === name) return there.data
+    byName ??= new Map(tensors.map((tensor) => [tensor.name, tensor.data]))
+    return byName.get(name)
+  }
+}
+
 /** What one step between a payload of the input and one of the output holds. */
-function streamMemory({ action, requested }: PlanAction, input: Payload, output: Payload): number {
+function streamMemory({ action, requested }: Step, input: Payload, output: Payload): number {
   const hasRandomAccess = input.read !== undefined
   switch (action) {
     case 'cast':

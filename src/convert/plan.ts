@@ -134,6 +134,7 @@ const settledBy = (
 }
 
 async function planChange(source: Model, target: string, options: ConvertOptions): Promise<Conversion> {
+  options.collectGarbage?.()
   let state = begin(source, target, options)
   for (const stage of stages) state = await stage(state)
   const stored = state.items.flatMap((item) => item.stored ?? [])

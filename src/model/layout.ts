@@ -77,6 +77,25 @@ export interface Layout {
 /** Slots that are generated on every iteration. */
 export const slotsMadeBy = (make: () => Iterator<Slot>): Iterable<Slot> => ({ [Symbol.iterator]: make })
 
+/** The bytes of a tensor. */
+export const dataSlot = (tensor: string, payload: Payload): PayloadSlot => new DataSlot(tensor, payload)
+
+/** A layout can keep a million of these: the path is made when somebody asks for it. */
+class DataSlot implements PayloadSlot {
+  readonly kind = 'payload'
+  readonly payload: Payload
+  readonly #tensor: string
+
+  constructor(tensor: string, payload: Payload) {
+    this.payload = payload
+    this.#tensor = tensor
+  }
+
+  get path(): string {
+    return `data[${JSON.stringify(this.#tensor)}]`
+  }
+}
+
 /** Bytes that are generated on every access. */
 export const madeSlot = (path: string, length: number, make: () => Uint8Array): BytesSlot => ({
   kind: 'bytes',

@@ -11,7 +11,7 @@ let collect: (() => void) | undefined
  */
 export function collectGarbage(): void {
   if (!collect) {
-    setFlagsFromString('--heap-growing-percent=30')
+    setFlagsFromString('--heap-growing-percent=20')
     setFlagsFromString('--expose-gc')
     collect = runInNewContext('gc') as () => void
   }

@@ -39,37 +39,35 @@ export function castTensor(tensor: Tensor, to: DType, options: CastOptions = {})
   if (from.id === to.id) return changed
   const decoded = from.regions && (tensor.data ? decodedPayload(tensor, 'f32') : null)
   if (decoded !== undefined) return castTensor({ ...changed, dtype: f32, data: decoded }, to, options)
-  const convert = converter(from, to, options)
-  if (!convert) {
+  const kind = castKind(from, to, options)
+  if (!kind) {
     const why = tensor.data && from.regions?.refusal(tensor.shape, tensor.data.byteLength)
     const message = `${from.id} cannot be converted to ${to.id}${why ? `: ${why}` : ''}`
     failWith(usageCodes['no-codec'], { file: fileOf(tensor.data), path: tensor.name, message })
   }
-  return { ...changed, data: tensor.data && castPayload(tensor, tensor.data, to, convert, options) }
+  return { ...changed, data: tensor.data && mapElements(new Cast(tensor, kind)) }
 }
 
-function castPayload(tensor: Tensor, input: Payload, to: DType, convert: Convert, { overflow }: CastOptions): Payload {
-  return mapElements(new Cast(tensor, input, to, convert, overflow))
+/** What a cast does, whatever the tensor. */
+interface CastKind {
+  readonly from: DType
+  readonly to: DType
+  readonly convert: Convert
+  readonly overflow: boolean
 }
 
-/** A class, since a model can have a million of these. */
+/** A class with two fields, since a model can have a million of these. */
 class Cast implements ElementMap {
-  readonly input: Payload
   readonly #tensor: Tensor
-  readonly #to: DType
-  readonly #convert: Convert
-  readonly #overflow: boolean | undefined
+  readonly #kind: CastKind
 
-  constructor(tensor: Tensor, input: Payload, to: DType, convert: Convert, overflow: boolean | undefined) {
-    this.input = input
+  constructor(tensor: Tensor, kind: CastKind) {
     this.#tensor = tensor
-    this.#to = to
-    this.#convert = convert
-    this.#overflow = overflow
+    this.#kind = kind
   }
 
-  get #from(): DType {
-    return this.#tensor.encoding ?? this.#tensor.dtype
+  get input(): Payload {
+    return this.#tensor.data!
   }
 
   get shape(): readonly number[] {
@@ -77,48 +75,53 @@ class Cast implements ElementMap {
   }
 
   get from(): DType['group'] {
-    return this.#from.group
+    return this.#kind.from.group
   }
 
   get to(): DType['group'] {
-    return this.#to.group
+    return this.#kind.to.group
   }
 
   convert(source: Uint8Array, target: Uint8Array, first: number, count: number): void {
-    const bad = this.#convert(source, target, count)
+    const { from, to, convert } = this.#kind
+    const bad = convert(source, target, count)
     if (bad < 0) return
-    const value = this.#from.codec!.element(source, bad)
+    const value = from.codec!.element(source, bad)
     const { origin } = this.input
     failWith(writeCodes['value-range'], {
       file: fileOf(this.input),
       path: this.#tensor.name,
-      ...(origin && { offset: origin.offset + bytesFor(first + bad, this.from) }),
-      message: `element ${first + bad} is ${String(value)}, which ${this.#to.id} cannot hold`,
+      ...(origin && { offset: origin.offset + bytesFor(first + bad, from.group) }),
+      message: `element ${first + bad} is ${String(value)}, which ${to.id} cannot hold`,
     })
   }
 
   recipe(): Recipe | undefined {
     const made = tensorRecipe(this.#tensor)
-    return made && { kind: 'cast', tensor: made, to: this.#to.id, overflow: this.#overflow }
+    const { to, overflow } = this.#kind
+    return made && { kind: 'cast', tensor: made, to: to.id, overflow }
   }
 }
 
 /** Returns the index of the first value that does not fit, or -1. */
 type Convert = (source: Uint8Array, target: Uint8Array, count: number) => number
 
-function converter(from: DType, to: DType, { overflow = false }: CastOptions = {}): Convert | undefined {
-  const known = converters[Number(overflow)]!
-  const ofType = known.get(from) ?? new Map<DType, Convert | undefined>()
+function castKind(from: DType, to: DType, { overflow = false }: CastOptions = {}): CastKind | undefined {
+  const known = kinds[Number(overflow)]!
+  const ofType = known.get(from) ?? new Map<DType, CastKind | undefined>()
   known.set(from, ofType)
-  if (!ofType.has(to)) ofType.set(to, newConverter(from, to, { overflow }))
+  if (!ofType.has(to)) {
+    const convert = newConverter(from, to, { overflow })
+    ofType.set(to, convert && { from, to, convert, overflow })
+  }
   return ofType.get(to)
 }
 
 /** Without and with overflow. One serves all tensors of a type. */
-const converters = [0, 1].map(() => new WeakMap<DType, Map<DType, Convert | undefined>>())
+const kinds = [0, 1].map(() => new WeakMap<DType, Map<DType, CastKind | undefined>>())
 
 function newConverter(from: DType, to: DType, options: CastOptions): Convert | undefined {
-  if (from.part && to.part) return pairwise(converter(from.part, to.part))
+  if (from.part && to.part) return pairwise(castKind(from.part, to.part)?.convert)
   const [decoder, encoder] = [from.codec, to.codec]
   if (!decoder || !encoder || !isReal(from) || !isReal(to)) return undefined
   if (isWide(from) && isWide(to)) return otherSignedness

@@ -29,40 +29,51 @@ export function mapElements(elements: ElementMap): Payload {
     const message = `the shape [${shape.join(', ')}] does not go with ${input.byteLength} bytes`
     failWith(transformCodes['shape-mismatch'], { file: fileOf(input), message })
   }
-  return new MappedPayload(elements, input, 0, count)
+  return new MappedPayload(elements, undefined)
 }
 
-/** A class with few fields, since a model can have a million of these: the rest is made when it is asked for. */
-class MappedPayload implements Payload {
-  readonly byteLength: number
-  readonly #elements: ElementMap
-  readonly #input: Payload
-  /** The first element of the input. */
-  readonly #base: number
-  readonly #count: number
+/** Some of the elements, from `base` on, and the bytes that they are made from. */
+interface Part {
+  readonly input: Payload
+  readonly base: number
+  readonly count: number
+}
 
-  constructor(elements: ElementMap, input: Payload, base: number, count: number) {
-    this.byteLength = bytesFor(count, elements.to)
+/** A class with two fields, since a model can have a million of these: the rest is made when it is asked for. */
+class MappedPayload implements Payload {
+  readonly #elements: ElementMap
+  readonly #part: Part | undefined
+
+  /** Without a part, it is all of them. */
+  constructor(elements: ElementMap, part: Part | undefined) {
     this.#elements = elements
-    this.#input = input
-    this.#base = base
-    this.#count = count
+    this.#part = part
+  }
+
+  get #some(): Part {
+    const { input, shape } = this.#elements
+    return this.#part ?? { input, base: 0, count: elementsIn(shape)! }
+  }
+
+  get byteLength(): number {
+    return bytesFor(this.#some.count, this.#elements.to)
   }
 
   /** A slice has none: it is made of a part of the input. */
   get recipe(): Payload['recipe'] {
     const elements = this.#elements
-    return elements.recipe && this.#input === elements.input ? () => elements.recipe!() : undefined
+    return elements.recipe && !this.#part ? () => elements.recipe!() : undefined
   }
 
   get read(): Payload['read'] {
-    if (!this.#input.read) return undefined
+    if (!this.#some.input.read) return undefined
     return (offset, length, signal) => convertPart(this.#map, offset, length, signal)
   }
 
   get slices(): Slices | undefined {
     const { from, to } = this.#elements
-    const { slices } = this.#input
+    const { input, base, count } = this.#some
+    const { slices } = input
     const elements = unitOf(this.#elements)
     if (!slices || bytesFor(elements, from) % slices.unit !== 0) return undefined
     const unit = bytesFor(elements, to)
@@ -70,9 +81,9 @@ class MappedPayload implements Payload {
       unit,
       take: (offset, length) => {
         const first = (offset / unit) * elements
-        const some = Math.min(Math.ceil(length / unit) * elements, this.#count - first)
+        const some = Math.min(Math.ceil(length / unit) * elements, count - first)
         const part = slices.take(bytesFor(first, from), bytesFor(some, from))
-        return new MappedPayload(this.#elements, part, this.#base + first, some)
+        return new MappedPayload(this.#elements, { input: part, base: base + first, count: some })
       },
     }
   }
@@ -84,14 +95,11 @@ class MappedPayload implements Payload {
   get #map(): CountedMap {
     const { from, to } = this.#elements
     const convert: ElementMap['convert'] = (...run) => this.#elements.convert(...run)
-    return { input: this.#input, from, to, convert, count: this.#count, base: this.#base }
+    return { ...this.#some, from, to, convert }
   }
 }
 
-interface CountedMap extends Pick<ElementMap, 'input' | 'from' | 'to' | 'convert'> {
-  readonly count: number
-  readonly base: number
-}
+interface CountedMap extends Pick<ElementMap, 'from' | 'to' | 'convert'>, Part {}
 
 export const fileOf = (payload: Payload | null): string => payload?.origin?.source.name ?? 'tensor'
 

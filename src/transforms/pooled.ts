@@ -41,32 +41,39 @@ export function pooled(payload: Payload, pool: WorkerPool, cost: number): Payloa
   return { byteLength, ...access, ...made(0, byteLength) }
 }
 
-type InThreads = (pool: WorkerPool, payload: Payload, cost: number) => Payload | undefined
-
-/** The same bytes. When they are read, threads produce them if there are any by then and `inThreads` finds it worth it. `cost`: as of a payload. */
-export function late(payload: Payload, threads: RunThreads, inThreads: InThreads, cost?: number): Payload {
-  return new LatePayload(payload, threads, inThreads, cost)
+/** How threads make payloads, once there are any. */
+export interface InThreads {
+  readonly threads: RunThreads
+  /** What making a byte takes; default: what the payload says. */
+  readonly cost?: number | undefined
+  /** The payload as threads make it, where that is worth it. */
+  make(pool: WorkerPool, payload: Payload, cost: number): Payload | undefined
 }
 
-/** A class with few fields: a model can have a million of these. */
+/** The same bytes. When they are read, threads produce them if there are any by then. */
+export const late = (payload: Payload, inThreads: InThreads): Payload => new LatePayload(payload, inThreads)
+
+/** A class with two fields: a model can have a million of these. */
 class LatePayload implements Payload {
-  readonly byteLength: number
-  readonly cost: number | undefined
   readonly #payload: Payload
-  readonly #threads: RunThreads
   readonly #inThreads: InThreads
 
-  constructor(payload: Payload, threads: RunThreads, inThreads: InThreads, cost?: number) {
-    this.byteLength = payload.byteLength
-    this.cost = cost ?? payload.cost
+  constructor(payload: Payload, inThreads: InThreads) {
     this.#payload = payload
-    this.#threads = threads
     this.#inThreads = inThreads
   }
 
+  get byteLength(): number {
+    return this.#payload.byteLength
+  }
+
+  get cost(): number | undefined {
+    return this.#inThreads.cost ?? this.#payload.cost
+  }
+
   get #chosen(): Payload {
-    const { pool } = this.#threads
-    return (pool && this.#inThreads(pool, this.#payload, this.cost ?? 0)) ?? this.#payload
+    const { pool } = this.#inThreads.threads
+    return (pool && this.#inThreads.make(pool, this.#payload, this.cost ?? 0)) ?? this.#payload
   }
 
   get recipe(): Payload['recipe'] {

@@ -12,7 +12,7 @@ import { changesForm, keepBytes } from '../../transforms/keep-bytes.js'
 import { nearestBlocks } from '../../transforms/quantize/method.js'
 import { columnMajor, rowMajor } from '../../transforms/reorder.js'
 import { type ActionLog, applyFit, type Note, noter, type PlanAction } from '../actions.js'
-import { type Item, noActions, type State, withActions } from './state.js'
+import { type Item, noChanges, type State, withActions } from './state.js'
 
 /** Each tensor in a form that the target takes, or as mere bytes, or only remembered, or dropped. */
 export async function fit(state: State): Promise<State> {
@@ -20,14 +20,14 @@ export async function fit(state: State): Promise<State> {
   // Only their own bytes bring these back.
   const strays = stower ? await findStrayCodes(state.model.tensors, write, options.signal) : new Set<number>()
   const actions: ActionLog = []
-  const items = state.items.map(({ original, tensor, actions: done }, index): Item => {
+  const items = state.items.map(({ original, tensor, changes }, index): Item => {
     const before = actions.length
-    for (const action of done) actions.push(action)
-    if (!tensor) return { original, tensor, actions: noActions }
     const note = noter(actions, 'tensor', original.name)
+    for (const { action, loss, ...more } of changes) note(action, loss, more)
+    if (!tensor) return { original, tensor, changes: noChanges }
     const fitted = fitTensor(tensor, index, { write, note, actions, stower, isStray: strays.has(index) })
-    if (fitted === undefined) return { original, tensor: undefined, actions: noActions }
-    if (fitted === 'stowed') return { original, tensor, actions: noActions }
+    if (fitted === undefined) return { original, tensor: undefined, changes: noChanges }
+    if (fitted === 'stowed') return { original, tensor, changes: noChanges }
     const stored = inOrder(fitted, write.order, options.keepBytes ?? false, note)
     const seen = stored.data === fitted.data ? stored : { ...stored, data: fitted.data }
     const stowed = stower?.tensor(tensor, seen) ?? []
@@ -36,7 +36,7 @@ export async function fit(state: State): Promise<State> {
       if (stowed.length > 0) note('stow', 'none', { reason: `beside the tensor: ${stowed.join(', ')}` })
       else note('copy', 'none')
     }
-    return { original, tensor, stored, actions: noActions }
+    return { original, tensor, stored, changes: noChanges }
   })
   return withActions({ ...state, items }, actions)
 }

@@ -8,12 +8,12 @@ import { dequantizeLoss, dequantizeTensor, isQuantized, whyNotDequantized } from
 import type { MethodChoice } from '../../transforms/quantize/plan.js'
 import { rowMajor } from '../../transforms/reorder.js'
 import { renameTensor, selector } from '../../transforms/select.js'
-import { type ActionLog, noter } from '../actions.js'
+import type { Change } from '../actions.js'
 import type { ConvertOptions } from '../options.js'
 import { fileTypeSettings, inOrderOfReference } from './file-type.js'
 import { quantizeTensors } from './quantize-tensors.js'
 import type { Item, State } from './state.js'
-import { type Changes, change, type TensorChange, typeOf } from './tensor-change.js'
+import { alone, type Changes, change, typeOf } from './tensor-change.js'
 
 /** Tensors are decoded, quantized or cast where the caller asks for it. */
 export async function recode(state: State): Promise<State> {
@@ -52,13 +52,11 @@ function idleMethod(choices: readonly MethodChoice[], { quantize: settings }: Co
   return [`${callerWord('--quantize', 'quantize')} ${settings?.method} changes nothing; ${where} why for each tensor`]
 }
 
-function recodedItem(item: Item, recoded: Tensor, change: TensorChange | undefined): Item {
-  const { original, tensor } = item
+function recodedItem(item: Item, recoded: Tensor, change: Change | undefined): Item {
+  const { tensor, changes } = item
   if (!tensor || !change) return item
-  const { action, loss, ...more } = change
-  const actions: ActionLog = [...item.actions]
-  noter(actions, 'tensor', original.name)(action, loss, more)
-  return { ...item, tensor: renameTensor(recoded, tensor.name), actions }
+  const done = changes.length > 0 ? [...changes, change] : alone(change)
+  return { ...item, tensor: renameTensor(recoded, tensor.name), changes: done }
 }
 
 function dequantizeAll(

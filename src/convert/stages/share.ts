@@ -5,7 +5,7 @@ import type { Payload, Recipe, Tensor } from '../../model/index.js'
 import { recipeOf } from '../../model/payload.js'
 import { byteCosts, valueCosts } from '../../threads/costs.js'
 import { isWorthComputing, type RunThreads, type WorkerPool } from '../../threads/index.js'
-import { isRecoded, late, pooled } from '../../transforms/pooled.js'
+import { type InThreads, isRecoded, late, pooled } from '../../transforms/pooled.js'
 import { type ActionLog, noter } from '../actions.js'
 import type { ConvertOptions } from '../options.js'
 import { type Item, type State, withActions } from './state.js'
@@ -97,20 +97,28 @@ export function sharedOut(tensors: readonly Tensor[], threads: RunThreads): read
   const isShared = tensors.some(({ data }) => data && isRecoded(data))
   if (!isShared) return tensors
   const gains = new Map<WorkerPool, number>()
-  const inThreads = (pool: WorkerPool, data: Payload, cost: number): Payload | undefined => {
-    const gain = gains.get(pool) ?? totalGain(tensors, pool)
+  const make: InThreads['make'] = (pool, data, cost) => {
+    // Of the result: its tensors are kept anyway.
+    const gain = gains.get(pool) ?? totalGain(shared, pool)
     gains.set(pool, gain)
     return gainOf(cost, pool) > 0 && isWorthComputing(pool, gain) ? pooled(data, pool, cost) : undefined
   }
+  const byCost = new Map<number, InThreads>()
+  const inThreads = (cost: number): InThreads => {
+    const known = byCost.get(cost) ?? { threads, cost, make }
+    byCost.set(cost, known)
+    return known
+  }
   // What tensors share, they share afterwards, too.
   const made = new Map<Payload, Payload>()
-  return tensors.map((tensor: Tensor) => {
+  const shared = tensors.map((tensor: Tensor) => {
     const { data, dtype } = tensor
     if (!data || !isRecoded(data)) return tensor
-    const shared = made.get(data) ?? late(data, threads, inThreads, byteCost(dtype, data))
-    made.set(data, shared)
-    return { ...tensor, data: shared }
+    const sharedData = made.get(data) ?? late(data, inThreads(byteCost(dtype, data)))
+    made.set(data, sharedData)
+    return { ...tensor, data: sharedData }
   })
+  return shared
 }
 
 function totalGain(tensors: readonly Tensor[], pool: WorkerPool): number {

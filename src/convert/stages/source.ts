@@ -5,8 +5,8 @@ import { restoreStowed } from '../../stow/index.js'
 import { attachState, dropState } from '../../transforms/optimizer-state.js'
 import { orientFor } from '../../transforms/orientation.js'
 import { parseRename, renameTensor, selector } from '../../transforms/select.js'
-import { type ActionLog, noter } from '../actions.js'
-import { fileOf, type Item, noActions, type State, withActions } from './state.js'
+import { type ActionLog, type Change, noter } from '../actions.js'
+import { fileOf, type Item, noChanges, type State, withActions } from './state.js'
 
 /** Everything that the container only carried is back in its own form. */
 export async function restore(state: State): Promise<State> {
@@ -63,15 +63,15 @@ export function orient(state: State): State {
   return withActions({ ...state, model }, actions)
 }
 
+const notSelected: readonly Change[] = [{ action: 'drop', loss: 'content', requested: true, reason: 'not selected' }]
+
 /** Tensors that were not chosen stay behind. */
 export function select(state: State): State {
   const { only = [], exclude = [] } = state.options
   const isWanted = selector(only, exclude)
   const items = state.model.tensors.map((original): Item => {
-    if (isWanted(original.name)) return { original, tensor: original, actions: noActions }
-    const actions: ActionLog = []
-    noter(actions, 'tensor', original.name)('drop', 'content', { requested: true, reason: 'not selected' })
-    return { original, tensor: undefined, actions }
+    if (isWanted(original.name)) return { original, tensor: original, changes: noChanges }
+    return { original, tensor: undefined, changes: notSelected }
   })
   if (items.length > 0 && items.every(({ tensor }) => !tensor)) {
     const path = only.length > 0 ? callerWord('--only', 'only') : callerWord('--exclude', 'exclude')
@@ -94,9 +94,8 @@ export function rename(state: State): State {
     const from = item.original.name
     const to = item.tensor ? newName(from) : from
     if (to === from) return item
-    const actions: ActionLog = [...item.actions]
-    noter(actions, 'tensor', from)('rename', 'none', { requested: true, from, to })
-    return { ...item, tensor: renameTensor(item.tensor!, to), actions }
+    const change: Change = { action: 'rename', loss: 'none', requested: true, from, to }
+    return { ...item, tensor: renameTensor(item.tensor!, to), changes: [...item.changes, change] }
   })
   return { ...state, items }
 }

@@ -5,7 +5,7 @@ import type { DamageOptions, Format, Model, Tensor, WriteCapabilities } from '..
 import type { Stower } from '../../stow/index.js'
 import type { RunThreads } from '../../threads/index.js'
 import type { MethodChoice } from '../../transforms/quantize/plan.js'
-import type { PlanAction } from '../actions.js'
+import type { Change, PlanAction } from '../actions.js'
 import type { ConvertOptions, Resolved } from '../options.js'
 
 export type Stage = (state: State) => State | Promise<State>
@@ -52,12 +52,12 @@ export interface Item {
   readonly tensor: Tensor | undefined
   /** As the target takes it; undefined as well when it only comes back from what is stowed. */
   readonly stored?: Tensor | undefined
-  /** What was done to it, until the stage that fits it to the target moves them to the plan. */
-  readonly actions: readonly PlanAction[]
+  /** What was done to it, until the stage that fits it to the target notes that in the plan. */
+  readonly changes: readonly Change[]
 }
 
 /** Most items have none, and there can be very many items. */
-export const noActions: readonly PlanAction[] = []
+export const noChanges: readonly Change[] = []
 
 export const fileOf = ({ files: [main] }: Model): string => main?.name ?? ''
 

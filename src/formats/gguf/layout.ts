@@ -4,6 +4,7 @@ import { alignUp, encodeUtf8, isPowerOfTwo, utf8Length } from '../../bytes/index
 import { type GgmlType, ggmlTypeOf } from '../../dtypes/ggml/index.js'
 import { callerWord, failWith, usageCodes, writeCodes } from '../../errors/index.js'
 import {
+  dataSlot,
   type FileLayout,
   type Layout,
   type Metadata,
@@ -120,7 +121,7 @@ function layoutFile(name: string, metadata: Metadata, tensors: readonly Tensor[]
     for (const { name: tensor, data } of tensors) {
       const size = data!.byteLength
       const padding = alignUp(size, alignment) - size
-      yield { kind: 'payload', path: `data[${JSON.stringify(tensor)}]`, payload: data! }
+      yield dataSlot(tensor, data!)
       if (padding > 0) yield { kind: 'zeros', path: 'padding', length: padding }
     }
   })

@@ -1,6 +1,14 @@
 // Writing: the entries in the order of the model, then the number of chunks and the name of the text data.
 import { encodeUtf8 } from '../../bytes/index.js'
-import { type Layout, type Model, readPayload, type Slot, type Tensor, type WriteOptions } from '../../model/index.js'
+import {
+  dataSlot,
+  type Layout,
+  type Model,
+  readPayload,
+  type Slot,
+  type Tensor,
+  type WriteOptions,
+} from '../../model/index.js'
 import { chunkCountKey, countsSuffix, datasetsKey, numberAt, sumsSuffix } from './names.js'
 
 export async function layout(model: Model, { name, signal }: WriteOptions): Promise<Layout> {
@@ -32,7 +40,7 @@ async function entrySlots(
     { kind: 'bytes', path: `${path}.name`, bytes: prefixed(encodeUtf8(name)) },
     { kind: 'bytes', path: `${path}.calls`, bytes: int32(calls!) },
     { kind: 'bytes', path: `${path}.values`, bytes: int32(sums.data!.byteLength / 4) },
-    { kind: 'payload', path: `data[${JSON.stringify(name)}]`, payload: sums.data! },
+    dataSlot(name, sums.data!),
   ]
 }
 

@@ -5,6 +5,7 @@ import { companionFiles } from '../../content/companions.js'
 import { shardIndex, shardName, splitShards } from '../../content/shard-set.js'
 import { failWith, writeCodes } from '../../errors/index.js'
 import {
+  dataSlot,
   type FileLayout,
   type Layout,
   type Model,
@@ -48,7 +49,7 @@ function layoutFile(name: string, tensors: readonly Tensor[], model: Model, opti
   const slots = slotsMadeBy(function* () {
     yield* headerSlots(json, length)
     for (const tensor of tensors) {
-      if (tensor.data) yield { kind: 'payload', path: `data[${JSON.stringify(tensor.name)}]`, payload: tensor.data }
+      if (tensor.data) yield dataSlot(tensor.name, tensor.data)
     }
   })
   return { name, slots }

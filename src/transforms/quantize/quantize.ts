@@ -98,6 +98,8 @@ function inBlocks(
         encoding: undefined,
         data: inOrder.data && encodedRows(inOrder, method, options),
       }
+  // Nothing to take away: a copy with two fields more would be three times as large.
+  if (!tensor.quant && !tensor.extra) return coded
   return { ...coded, quant: undefined, extra: withoutQuantInfo(tensor) }
 }
 
@@ -120,7 +122,7 @@ function payloadOf(method: Method, tensor: Tensor, values: Payload, options: Qua
   const payload = blockPayload(method, layout, matrix, manner, limits)
   const inBands = (pool: WorkerPool): Payload | undefined =>
     bandPayload(method, layout, tensor, values, { manner, clip, limits, pool })
-  return threads ? late(payload, threads, inBands) : payload
+  return threads ? late(payload, { threads, make: inBands }) : payload
 }
 
 /**

@@ -5,6 +5,7 @@ import { type SpecialIds, specialNames, type Vocabulary, vocabularyOf } from '..
 import { type Code, failWith, writeCodes } from '../../../errors/index.js'
 import {
   type DigestSlot,
+  dataSlot,
   type FileLayout,
   type Metadata,
   type Model,
@@ -148,7 +149,7 @@ function* dataSlots(tensors: readonly Tensor[], offsets: readonly number[]): Gen
   for (const [i, { name, data }] of tensors.entries()) {
     const padding = offsets[i]! - reached
     if (padding > 0) yield { kind: 'zeros', path: 'data.padding', length: padding }
-    yield { kind: 'payload', path: `data[${JSON.stringify(name)}]`, payload: data! }
+    yield dataSlot(name, data!)
     reached = offsets[i]! + data!.byteLength
   }
 }

@@ -3,6 +3,7 @@
 import { alignUp } from '../../../bytes/index.js'
 import { callerWord, failWith, usageCodes, writeCodes } from '../../../errors/index.js'
 import {
+  dataSlot,
   type Layout,
   type Model,
   type Payload,
@@ -120,7 +121,7 @@ function* tensorSlots(
     if (owners[i] !== i) continue
     const offset = offsets[i]!
     if (offset > reached) yield { kind: 'zeros', path, length: offset - reached }
-    if (data!.byteLength > 0) yield { kind: 'payload', path: `data[${JSON.stringify(name)}]`, payload: data! }
+    if (data!.byteLength > 0) yield dataSlot(name, data!)
     reached = offset + data!.byteLength
   }
   if (end > reached) yield { kind: 'zeros', path, length: end - reached }

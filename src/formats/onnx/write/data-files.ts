@@ -1,7 +1,7 @@
 // Data in other files: which tensors go there, and where they lie. Protobuf readers refuse messages of 2 GiB, so that larger models keep their
 // data beside them. Files are called as hubs publish them: model.onnx_data, model.onnx_data_1, …
 import { alignUp } from '../../../bytes/index.js'
-import type { FileLayout, Payload, Slot } from '../../../model/index.js'
+import { dataSlot, type FileLayout, type Payload, type Slot } from '../../../model/index.js'
 import { protoBytes, protoInt, protoMessage, protoText, type Rope } from '../../../wire/protobuf/write.js'
 
 /** Protobuf readers refuse larger messages. */
@@ -45,7 +45,7 @@ export class DataFiles {
     const file = this.#fileFor(payload.byteLength, align)
     const offset = alignUp(file.size, align)
     if (offset > file.size) file.slots.push({ kind: 'zeros', path: 'padding', length: offset - file.size })
-    file.slots.push({ kind: 'payload', path: `data[${JSON.stringify(name)}]`, payload })
+    file.slots.push(dataSlot(name, payload))
     file.size = offset + payload.byteLength
     const entries = { location: file.name, offset, length: payload.byteLength }
     const fields = Object.entries(entries).map(([key, value]) =>
