@@ -62,7 +62,7 @@ export async function readArchive(
   const isBigEndian = (await archive.word('byteorder', ['little', 'big'])) === 'big'
   const storages = archive.storages(ids, found, isBigEndian)
   const options = { file: source.name, root, path, size: archive.pickle.size }
-  const { tensors, metadata, storageKeys } = walk(pickle.value, storages, context, options)
+  const { tensors, metadata, storageKeys, numbered } = walk(pickle.value, storages, context, options)
   for (const [key, value] of await archive.ownMetadata()) if (!metadata.has(key)) metadata.set(key, value)
   const version = await archive.version()
   const model: Model = {
@@ -79,6 +79,7 @@ export async function readArchive(
     rememberTree(source, {
       tensors,
       metadata,
+      numbered,
       root: archive.root,
       isCopied: archive.isPlain(found, isBigEndian) && isLoadable(pickle),
       crc32Of: (key) => archive.crc32Of(key),

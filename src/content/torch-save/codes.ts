@@ -61,7 +61,9 @@ export const codes = defineCodes('torch', {
   cycle: warning('An object contains itself. The inner occurrence was left out.'),
   'shared-paths': error('A few objects hold each other so that there are more ways to the tensors than can be listed.'),
   depth: error('The objects are nested deeper than the limit.'),
-  'same-name': warning('Two things have the same name once their keys are joined by dots.'),
+  'same-name': warning(
+    'Two things have the same name once their keys are joined by dots. One of them is shown with a number behind it.',
+  ),
   'index-shape': error('The index file lacks a weight_map of tensor names to file names.'),
   'shard-path': error('The index names a file outside its own directory. It was not opened.'),
   'shard-missing': error('A shard that the index names is not there or cannot be read.'),

@@ -3,6 +3,7 @@
 import type { ByteSource } from '../../bytes/index.js'
 import type { Metadata, Tensor } from '../../model/index.js'
 import type { PickleValue } from '../../wire/pickle/pickle.js'
+import type { NumberedNames } from './objects/path-names.js'
 import type { Storages } from './objects/storages.js'
 
 export interface TreeContent {
@@ -14,6 +15,7 @@ export interface Tree {
   /** What was read from it. */
   readonly tensors: readonly Tensor[]
   readonly metadata: Metadata
+  readonly numbered: NumberedNames
   /** The top folder of the archive; undefined for the format before archives. */
   readonly root?: string
   /** Whether restricted loaders take the file as it is, so that it can be copied. */

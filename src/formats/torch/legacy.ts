@@ -24,8 +24,8 @@ const protocolVersion = 1001n
 export async function readLegacy(source: ByteSource, context: ReadContext): Promise<Opened> {
   const { object, storages } = await parse(source, context)
   const options = { file: source.name, path: 'object', size: object.byteLength }
-  const { tensors, metadata } = walk(object.value, storages, context, options)
-  rememberTree(source, { tensors, metadata, isCopied: false, read: () => readTree(source, context) })
+  const { tensors, metadata, numbered } = walk(object.value, storages, context, options)
+  rememberTree(source, { tensors, metadata, numbered, isCopied: false, read: () => readTree(source, context) })
   const model: Model = {
     format: 'torch',
     version: protocolVersion.toString(),

@@ -99,9 +99,16 @@ describe('names and roles', () => {
     expect(namesOf(model)).toEqual(['fc.weight'])
   })
 
-  it('that meet are reported', async () => {
-    expect(await codesOf(file(dict({ 'a.b': weight, a: dict({ b: weight }) })))).toEqual(['torch/same-name'])
-    expect(await codesOf(file(dict({ 'a.b': int(1), a: dict({ b: int(2) }) })))).toEqual(['torch/same-name'])
+  it('that meet are reported, and numbered', async () => {
+    const tensors = file(dict({ 'a.b': weight, a: dict({ b: weight, 'b~2': weight }) }))
+    expect(new Set(await codesOf(tensors))).toEqual(new Set(['torch/same-name']))
+    expect(namesOf(await open(tensors))).toEqual(['a.b', 'a.b~2', 'a.b~2~2'])
+    const values = file(dict({ 'a.b': int(1), a: dict({ b: int(2) }) }))
+    expect(await codesOf(values)).toEqual(['torch/same-name'])
+    expect([...(await open(values)).metadata]).toEqual([
+      ['a.b', { type: 'i64', value: 1 }],
+      ['a.b~2', { type: 'i64', value: 2 }],
+    ])
   })
 })
 

@@ -23,6 +23,7 @@ import { readMemberHead, readZip, type ZipMember } from '../../../src/wire/zip/z
 import { convertToFiles, sourceOf } from '../../support/convert.js'
 import { fixtureBytes, fixtureSource, isAccepted, presentCases } from '../../support/fixtures.js'
 import { sampleModel, sampleTensor } from '../../support/sample-model.js'
+import * as craft from './build.js'
 
 const fixture = (file: string): Promise<Model> => openModel(fixtureSource('torch', file), { from: 'torch' })
 
@@ -120,6 +121,48 @@ describe('files that are written again', () => {
     expect(keys(optimizer(root))).toEqual(keys(optimizer(before)))
     expect(optimizer(root).get('param_groups')).toBeInstanceOf(PickleList)
     expect([...(optimizer(root).get('state') as PickleDict).entries()].map(([key]) => typeof key)).toContain('bigint')
+  })
+
+  it('keep keys whose names meet apart', async () => {
+    const weight = (key: string) => craft.tensor(craft.storage(key, 'torch FloatStorage', 2), [2])
+    const zero = [...craft.int(0), ...weight('2'), 0x73]
+    const nested = craft.dict({ 'a.b': weight('0'), a: craft.dict({ b: weight('1') }), z: weight('3') })
+    const values = craft.dict({ 'c.d': craft.int(1), c: craft.dict({ d: craft.int(2) }) })
+    const storages = { '0': [1, 2], '1': [3, 4], '2': [5, 6], '3': [7, 8] }
+    const bytes = Object.entries(storages).map(([key, of]) => [key, new Uint8Array(Float32Array.from(of).buffer)])
+    const model = await opened(
+      craft.archive([...craft.dict({ n: nested, values }), ...zero], Object.fromEntries(bytes)),
+    )
+    for (const options of [{ align: 128 }, { cast: 'f64' }]) {
+      const root = await rootOf(await written(model, options))
+      const inner = root.get('n') as PickleDict
+      expect([...root.entries()].map(([key]) => key)).toEqual(['n', 'values', 0n])
+      expect([...inner.entries()].map(([key]) => key)).toEqual(['a.b', 'a', 'z'])
+      const again = await opened(await written(model, options))
+      expect(again.tensors.map(({ name }) => name)).toEqual(['n.a.b', 'n.a.b~2', 'n.z', '0'])
+      expect(Object.fromEntries(again.metadata)).toEqual(Object.fromEntries(model.metadata))
+      for (const [i, { data }] of again.tensors.entries()) {
+        const bytes = await readPayload(data!)
+        const values = bytes.byteLength === 8 ? new Float32Array(bytes.buffer) : new Float64Array(bytes.buffer)
+        expect([...values]).toEqual(
+          [
+            [1, 2],
+            [3, 4],
+            [7, 8],
+            [5, 6],
+          ][i],
+        )
+      }
+    }
+  })
+
+  it('tell the number 0 from the text "0"', async () => {
+    const weight = (key: string) => craft.tensor(craft.storage(key, 'torch FloatStorage', 2), [2])
+    const both = [...craft.dict({ '0': weight('0') }), ...craft.int(0), ...weight('1'), 0x73]
+    const storages = { '0': new Uint8Array(8).fill(1), '1': new Uint8Array(8).fill(2) }
+    const model = await opened(craft.archive(both, storages))
+    const root = await rootOf(await written(model, { align: 128 }))
+    expect([...root.entries()].map(([key]) => key)).toEqual(['0', 0n])
   })
 
   it('leave out what is not chosen, and what is left keeps its place', async () => {

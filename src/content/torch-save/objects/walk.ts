@@ -6,6 +6,7 @@ import type { MetaValue, ReadContext, Tensor } from '../../../model/index.js'
 import { PickleDict, PickleList, PickleObject, PickleReference, type PickleValue } from '../../../wire/pickle/pickle.js'
 import { codes } from '../codes.js'
 import { type NumpyArray, numpyArray } from './numpy.js'
+import { type NumberedNames, PathNames, segmentOf } from './path-names.js'
 import { keyText, PlainValues, plainJson } from './plain.js'
 import { firstArgument, type NamedParts, type Rebuilt, rebuild } from './rebuild.js'
 import { Remarks } from './remarks.js'
@@ -18,6 +19,7 @@ export interface Contents {
   readonly metadata: Map<string, MetaValue>
   /** The key of each tensor's storage, in their order; undefined for those whose elements stand in the pickle. */
   readonly storageKeys: (string | undefined)[]
+  readonly numbered: NumberedNames
 }
 
 export interface WalkOptions {
@@ -58,7 +60,8 @@ type Role = Tensor['role']
 export const isOptimizerKey = (key: string): boolean => /^[Oo]ptim(izers?)?(?![a-z])/.test(key)
 
 class Walker {
-  readonly #contents: Contents = { tensors: [], metadata: new Map(), storageKeys: [] }
+  readonly #numbered = new Map<string, string>()
+  readonly #contents: Contents = { tensors: [], metadata: new Map(), storageKeys: [], numbered: this.#numbered }
   readonly #storages: Storages
   readonly #context: ReadContext
   readonly #options: WalkOptions
@@ -67,7 +70,8 @@ class Walker {
   readonly #making: TensorMaking
   readonly #arrays = new Map<PickleObject, NumpyArray | string | undefined>()
   readonly #above = new Set<PickleValue>()
-  readonly #names = new Set<string>()
+  readonly #tensorNames = new PathNames(this.#numbered)
+  readonly #valueNames = new PathNames(this.#numbered)
   readonly #path: string[] = []
   #left: number
 
@@ -176,7 +180,7 @@ class Walker {
     this.#spend(dict.size)
     const isOptimizer = dict.get('state') !== undefined && dict.get('param_groups') !== undefined
     for (const [key, value] of dict.entries()) {
-      const name = keyText(key)
+      const name = segmentOf(key, dict)
       const isState = isOptimizer || (this.#path.length === 0 && isOptimizerKey(name))
       this.#path.push(name)
       if (this.#isTensor(key)) this.#remarks.add('tensor-key', this.#name(), offsetOf(key))
@@ -261,10 +265,19 @@ class Walker {
 
   #keepTensor(tensor: Tensor, offset: number, storageKey?: string): void {
     this.#spend(tensor.name.length)
-    const { size } = this.#names
-    if (this.#names.add(tensor.name).size === size) this.#report('same-name', 'another tensor has this name', offset)
-    this.#contents.tensors.push(this.#path.length === 0 ? { ...tensor, isNamedByFile: true } : tensor)
+    const name = this.#unique(this.#tensorNames, tensor.name, offset)
+    const named = name === tensor.name ? tensor : { ...tensor, name }
+    this.#contents.tensors.push(this.#path.length === 0 ? { ...named, isNamedByFile: true } : named)
     this.#contents.storageKeys.push(storageKey)
+  }
+
+  #unique(names: PathNames, wanted: string, offset = 0): string {
+    const name = names.add(this.#path, wanted)
+    if (name !== wanted) {
+      this.#spend(name.length)
+      this.#report('same-name', `another one has this name; it is called ${JSON.stringify(name.slice(0, 200))}`, offset)
+    }
+    return name
   }
 
   /** One array can be reached by many paths; it is made once. */
@@ -281,8 +294,7 @@ class Walker {
     const { metadata } = this.#contents
     const name = this.#path.length === 0 ? loneValue : this.#name()
     this.#spend(name.length + weightOf(value))
-    if (metadata.has(name)) this.#report('same-name', 'another value has this name; the first one is kept')
-    else metadata.set(name, value)
+    metadata.set(this.#unique(this.#valueNames, name), value)
   }
 }
 

@@ -4,6 +4,7 @@
 // other classes goes to the root or into the record for metadata.
 import { isLoadableName } from '../../../content/torch-save/loadable.js'
 import { type NumpyArray, numpyArray } from '../../../content/torch-save/objects/numpy.js'
+import { nameOf, segmentOf } from '../../../content/torch-save/objects/path-names.js'
 import { keyText, PlainValues, plainJson } from '../../../content/torch-save/objects/plain.js'
 import { type NamedParts, type Rebuilt, rebuild, type TensorView } from '../../../content/torch-save/objects/rebuild.js'
 import { dictionaries, dictionaryOf } from '../../../content/torch-save/objects/walk.js'
@@ -71,6 +72,8 @@ class Rewriter {
   readonly #changed = new Set<string>()
   readonly #clones = new Map<PickleValue, PickleValue>()
   readonly #written = { tensors: new Set<string>(), keys: new Set<string>() }
+  /** The names of the places that this round has come by: what has no name of its own cannot be told from something else. */
+  readonly #places = new Set<string>()
   #isChecking = true
   #hasPlainEntries = false
 
@@ -87,6 +90,7 @@ class Rewriter {
     // The first round finds the storages that stay, the second one writes.
     this.#visit(this.#content.value, [])
     this.#isChecking = false
+    this.#places.clear()
     this.#written.tensors.clear()
     this.#written.keys.clear()
     const root = this.#visit(this.#content.value, [])?.node ?? this.#emptyRoot()
@@ -151,12 +155,20 @@ class Rewriter {
   }
 
   #name(path: readonly string[]): string {
-    return path.length === 0 ? (this.#tree.tensors[0]?.name ?? '') : path.join('.')
+    return path.length === 0 ? (this.#tree.tensors[0]?.name ?? '') : nameOf(path, this.#tree.numbered)
+  }
+
+  /** Called once for each place that a tensor or a value of its own is at. */
+  #enter(name: string, what: 'tensor' | 'value'): void {
+    const place = `${what} ${name}`
+    if (this.#places.has(place)) refuse()
+    this.#places.add(place)
   }
 
   /** The tensor at this place. `keep` gives what stands for it now, where that can stay. */
   #leaf(path: readonly string[], keep: (tensor: Tensor) => PickleValue | undefined): Placed | undefined {
     const name = this.#name(path)
+    this.#enter(name, 'tensor')
     const tensor = this.#now.get(name)
     if (!tensor) return undefined
     this.#written.tensors.add(tensor.name)
@@ -240,7 +252,8 @@ class Rewriter {
   }
 
   #value(value: PickleValue, path: readonly string[]): Placed | undefined {
-    const name = path.length === 0 ? (this.#tree.metadata.keys().next().value ?? '') : path.join('.')
+    const name = path.length === 0 ? (this.#tree.metadata.keys().next().value ?? '') : this.#name(path)
+    this.#enter(name, 'value')
     const now = this.#model.metadata.get(name)
     if (path.length === 1) this.#hasPlainEntries = true
     if (!now) return undefined
@@ -260,7 +273,8 @@ class Rewriter {
 
   #emptyDict(made: PickleValue, path: readonly string[]): Placed | undefined {
     if (path.length === 0) return { node: made }
-    const name = path.join('.')
+    const name = this.#name(path)
+    this.#enter(name, 'value')
     const now = this.#model.metadata.get(name)
     if (!isSameValue(now, { type: 'json', value: {} })) return undefined
     this.#written.keys.add(name)
@@ -270,14 +284,14 @@ class Rewriter {
   #fill(made: PickleDict, dict: PickleDict, path: readonly string[]): void {
     for (const [key, value] of dict.entries()) {
       if (!isPlainKey(key)) refuse()
-      const placed = this.#visit(value, [...path, keyText(key)])
+      const placed = this.#visit(value, [...path, segmentOf(key, dict)])
       if (placed) made.set(this.#keyFor(key, placed, path, dict), placed.node)
     }
   }
 
   /** A tensor with another name stays in its dictionary, if the name allows it. */
   #keyFor(key: PickleValue, { name }: Placed, path: readonly string[], dict: PickleDict): PickleValue {
-    const own = [...path, keyText(key)].join('.')
+    const own = this.#name([...path, segmentOf(key, dict)])
     if (name === undefined || name === own) return key
     const prefix = path.length === 0 ? '' : `${path.join('.')}.`
     const rest = name.slice(prefix.length)
@@ -286,6 +300,7 @@ class Rewriter {
 
   #list(list: PickleList, path: readonly string[]): Placed | undefined {
     const placed = list.items.map((item, i) => this.#visit(item, [...path, String(i)]))
+    const own = (i: number): string => this.#name([...path, String(i)])
     const isWhole = placed.every((each, i) => each && (each.name ?? own(i)) === own(i))
     if (isWhole)
       return {
@@ -302,10 +317,6 @@ class Rewriter {
       dict.set(BigInt(i), each.node)
     }
     return dict.size === 0 ? undefined : { node: dict }
-
-    function own(i: number): string {
-      return [...path, String(i)].join('.')
-    }
   }
 
   #dictionary(object: PickleObject, path: readonly string[]): Placed | undefined {
@@ -328,7 +339,8 @@ class Rewriter {
     for (const [key, value] of attributes.entries()) {
       const json = plainJson(value)
       if (json === undefined || !isPlainKey(key)) refuse()
-      const name = [...path, keyText(key)].join('.')
+      const name = this.#name([...path, keyText(key)])
+      this.#enter(name, 'value')
       const now = this.#model.metadata.get(name)
       if (!now) continue
       if (isSameValue(now, this.#tree.metadata.get(name)) && hasLoadableNames(value)) made.set(key, value)
