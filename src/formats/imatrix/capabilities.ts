@@ -39,7 +39,7 @@ function fitTensor(tensor: Tensor, byName: ReadonlyMap<string, Tensor>, chunkSiz
   const [values, matrices] = [countElements(sums.shape) ?? 0, countElements(counts.shape) ?? 0]
   if (values < 1 || matrices < 1 || values % matrices !== 0 || values > 0x7fffffff)
     return { fits: false, reason: `${values} sums do not go with ${matrices} counts` }
-  const shape = isSums ? [1, values] : [1, 1]
+  const shape = isSums ? [values] : [1]
   if (matrices === 1 && chunkSize === 1)
     return shapeOf(tensor) === shape.join() ? { fits: true } : asForm(tensor, shape)
   const data = isSums ? meansTimesCalls(sums, counts, chunkSize) : callsOf(counts, chunkSize)

@@ -94,8 +94,8 @@ function tensorsOf(source: ByteSource, { name, calls, values, offset }: Entry): 
   new DataView(counts.buffer).setFloat32(0, Math.max(calls, 1), true)
   const plain = { dtype: f32, order: 'row', role: 'weight' } as const
   return [
-    { ...plain, name: name + sumsSuffix, shape: [1, values], data: rangePayload(source, offset, values * 4) },
-    { ...plain, name: name + countsSuffix, shape: [1, 1], data: bytesPayload(counts) },
+    { ...plain, name: name + sumsSuffix, shape: [values], data: rangePayload(source, offset, values * 4) },
+    { ...plain, name: name + countsSuffix, shape: [1], data: bytesPayload(counts) },
   ]
 }
 

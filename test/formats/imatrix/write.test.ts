@@ -35,6 +35,20 @@ describe('the older form of an importance matrix', () => {
     },
   )
 
+  it('becomes the GGUF file that llama-imatrix makes of it, for chunks of one token', async () => {
+    const written = bytesOf('from-dat.gguf')
+    const { metadata, tensors } = await openModel(new MemorySource(written, 'from-dat.gguf'))
+    expect(metadata.get('imatrix.chunk_size')).toMatchObject({ value: 64 })
+    const key = Buffer.from(written.buffer).indexOf('imatrix.chunk_size')
+    new DataView(written.buffer).setUint32(key + 'imatrix.chunk_size'.length + 4, 1, true)
+    expect(tensors.length).toBeGreaterThan(20)
+    for (const { data } of tensors) {
+      const values = new Float32Array(written.buffer, data!.origin!.offset, data!.byteLength / 4)
+      values.set(values.map((value) => value / 64))
+    }
+    expect(Buffer.compare(await converted('dense.dat', 'gguf', 'out.gguf'), written)).toBe(0)
+  })
+
   it('takes no other models', async () => {
     const bytes = new Uint8Array(readFileSync(fixturePath('npy', 'dtype-i8.npy')))
     const model = await openModel(new MemorySource(bytes, 'a.npy'))
