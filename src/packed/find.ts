@@ -9,8 +9,10 @@ import { compressedInt } from './schemes/compressed-int.js'
 import { compressedMxfp4, compressedNvfp4, modeloptNvfp4, mxfp4, quarkMxfp4 } from './schemes/fp4.js'
 import { gptq } from './schemes/gptq.js'
 import { marlin } from './schemes/marlin.js'
+import { marlin24 } from './schemes/marlin-24.js'
 import { mlx } from './schemes/mlx.js'
 import { mlxFloats } from './schemes/mlx-floats.js'
+import { modeloptInt4 } from './schemes/modelopt-int4.js'
 import { bitsandbytesInt8, compressedInt8, fp8Blocks, fp8Rows } from './schemes/scaled.js'
 import { methodOf, packingSettings, type Settings } from './settings.js'
 
@@ -18,6 +20,7 @@ import { methodOf, packingSettings, type Settings } from './settings.js'
 const schemes: readonly Scheme[] = [
   gptq,
   ...marlin,
+  ...marlin24,
   awq,
   awqGemv,
   awqGemvFast,
@@ -25,6 +28,7 @@ const schemes: readonly Scheme[] = [
   compressedNvfp4,
   compressedMxfp4,
   modeloptNvfp4,
+  modeloptInt4,
   quarkMxfp4,
   mxfp4,
   ...bitsandbytes4,

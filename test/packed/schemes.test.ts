@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { findPacking, readPayload, TareError, type Tensor, unpackWeight } from '../../src/kit.js'
+import { describePacking } from '../../src/packed/index.js'
 import { whereBitsDiffer } from '../support/numbers.js'
 import {
   awqGemvFastTensors,
@@ -252,6 +253,74 @@ describe('scales for blocks', () => {
       [2, 32],
       codes.map((code, i) => e2m1[code]! * factors[Math.floor(i / 16)]! * 0.25),
     )
+  })
+
+  it('of NVFP4 with AWQ, whose columns are multiplied with numbers for the activations', async () => {
+    const codes = Array.from({ length: 64 }, (_, i) => (i * 5) % 16)
+    const smooth = Float32Array.from({ length: 32 }, (_, i) => (i % 4) + 0.5)
+    const tensors = [
+      tensorOf('m.weight', 'u8', [2, 16], packBits(codes, 4)),
+      tensorOf('m.weight_scale', 'f8_e4m3', [2, 2], Uint8Array.of(0x38, 0x40, 0x30, 0x48)),
+      tensorOf('m.weight_scale_2', 'f32', [], Float32Array.of(0.25)),
+    ]
+    const settings = { quant_method: 'modelopt', quant_algo: 'NVFP4_AWQ' }
+    const tensor = await decode([...tensors, tensorOf('m.pre_quant_scale', 'f32', [32], smooth)], settings)
+    const factors = e4m3(Uint8Array.of(0x38, 0x40, 0x30, 0x48))
+    await expectValues(
+      tensor,
+      [2, 32],
+      codes.map((code, i) => e2m1[code]! * factors[Math.floor(i / 16)]! * 0.25 * smooth[i % 32]!),
+    )
+    const short = tensorOf('m.pre_quant_scale', 'f32', [2], smooth.subarray(0, 2))
+    await expect(decode([...tensors, short], settings)).rejects.toMatchObject({
+      finding: { code: 'packed/form', path: 'm.pre_quant_scale' },
+    })
+  })
+
+  it.each([
+    [[4, 8], true],
+    [[4, 8], false],
+    [[2, 4, 8], true],
+  ])('of INT4 as ModelOpt stores it: %j, with numbers for the columns: %j', async (shape, isSmoothed) => {
+    const columns = 8
+    const rows = shape.slice(0, -1).reduce((product, dim) => product * dim, 1)
+    const codes = Array.from({ length: rows * columns }, (_, i) => ((i * 7) % 16) - 8)
+    const scales = Float32Array.from({ length: rows * 2 }, (_, i) => (i + 1) / 8)
+    const smooth = Float32Array.from({ length: columns }, (_, i) => 1 + i / 4)
+    const packed = Uint8Array.from({ length: codes.length / 2 }, (_, i) => {
+      const upper = 2 * Math.floor(i / columns) * columns + (i % columns)
+      return (codes[upper]! & 15) | ((codes[upper + columns]! & 15) << 4)
+    })
+    const outer = shape.slice(0, -2)
+    const tensor = await decode(
+      [
+        tensorOf('m.weight', 'u8', [...outer, shape.at(-2)! / 2, columns], packed),
+        tensorOf('m.weight_scale', 'f32', [...outer, shape.at(-2)!, 2], scales),
+        ...(isSmoothed ? [tensorOf('m.pre_quant_scale', 'f32', [columns], smooth)] : []),
+      ],
+      { quant_method: 'modelopt', quant_algo: 'W4A16_AWQ', group_size: 4 },
+    )
+    await expectValues(
+      tensor,
+      shape,
+      codes.map((code, i) => code * scales[Math.floor(i / 4)]! * (isSmoothed ? smooth[i % columns]! : 1)),
+    )
+  })
+
+  it.each([
+    ['weight_packed', 'scale_packed', 'meta', { quant_method: 'compressed-tensors', format: 'marlin-24' }],
+    ['B_24', 's', 'B_meta', { quant_method: 'gptq', checkpoint_format: 'marlin_24', bits: 4 }],
+  ] as const)('of 2:4 sparse Marlin are named, and refused: %s', async (codes, scales, places, settings) => {
+    const tensors = [
+      tensorOf(`m.${codes}`, 'i32', [2, 16], new Uint8Array(128)),
+      tensorOf(`m.${scales}`, 'f16', [1, 8], new Uint8Array(16)),
+      tensorOf(`m.${places}`, 'i16', [8, 2], new Uint8Array(32)),
+    ]
+    const [weight] = findPacking(tensors, settings).weights
+    expect(describePacking(weight!)).toMatch(/marlin-24 4-bit, 2:4 sparse$/)
+    await expect(decode(tensors, settings)).rejects.toMatchObject({
+      finding: { code: 'packed/form', path: `m.${codes}`, message: expect.stringContaining('cannot be decoded') },
+    })
   })
 
   it.each([

@@ -27,7 +27,7 @@ export const compressedNvfp4: Scheme = {
   matrix: (group) => rowsOfHalves(group, { ...nvfp4, applyWhole: (scale, whole) => scale / whole }),
 }
 
-/** ModelOpt multiplies with it. */
+/** ModelOpt multiplies with it. With AWQ, activations are multiplied with a number for each column, which belongs to the weight. */
 export const modeloptNvfp4: Scheme = {
   id: 'modelopt nvfp4',
   isIn: (settings) => ['modelopt', 'modelopt_fp4', undefined].includes(methodOf(settings)),
@@ -35,6 +35,7 @@ export const modeloptNvfp4: Scheme = {
     codes: '.weight',
     weight: '.weight',
     beside: { scales: '.weight_scale', whole: '.weight_scale_2' },
+    optional: { smooth: '.pre_quant_scale' },
     unused: ['.input_scale', '.k_scale', '.v_scale'],
   },
   isCodes: isBytes,
@@ -111,6 +112,7 @@ export function rowsOfHalves(group: PackedWeight | Members, { size, type, applyW
   const codes = member(group, 'codes')
   const scales = member(group, 'scales', codes.shape.length)
   const whole = applyWhole && member(group, 'whole')
+  const { smooth } = group.beside
   const outer = codes.shape.slice(0, -1)
   const rows = outer.reduce((product, dim) => product * dim, 1)
   const rowBytes = codes.shape.at(-1) ?? 0
@@ -123,13 +125,15 @@ export function rowsOfHalves(group: PackedWeight | Members, { size, type, applyW
     )
   if (whole?.shape.some((length) => length !== 1))
     refusePacked(whole, `its shape is ${shapeOf(whole)}; one number was expected`)
+  if (smooth && smooth.dtype.byteLength([columns]) !== smooth.data?.byteLength)
+    refusePacked(smooth, `its shape is ${shapeOf(smooth)}; a number for each of ${columns} columns was expected`)
   return {
     shape: [...outer, columns],
     rows,
     columns,
     inputs: [rowInput(codes, rows, { columns: rowBytes }), floatInput(scales, rows, { columns: count })],
-    tables: whole ? [castTensor(whole, f32)] : [],
-    decode({ count: some, values, inputs: [packed, factors], tables: [one] }) {
+    tables: [whole, smooth].flatMap((table) => (table ? [castTensor(table, f32)] : [])),
+    decode({ count: some, values, inputs: [packed, factors], tables: [one, each] }) {
       const factor = viewOf(Float32Array, factors!.bytes, some * count)
       const all = one && viewOf(Float32Array, one, 1)[0]!
       f4_e2m1.codec!.toF32(packed!.bytes, values)
@@ -137,6 +141,8 @@ export function rowsOfHalves(group: PackedWeight | Members, { size, type, applyW
         const scale = all === undefined || !applyWhole ? factor[i]! : applyWhole(factor[i]!, all)
         for (let k = i * size; k < (i + 1) * size; k++) values[k]! *= scale
       }
+      const smoothing = each && viewOf(Float32Array, each, columns)
+      if (smoothing) for (let k = 0; k < some * columns; k++) values[k]! *= smoothing[k % columns]!
     },
   }
 }
