@@ -14,6 +14,7 @@ export function columnGroups(columns: number, count: number, size: number, list?
       list,
       `its shape is ${shapeOf(list)} of ${list.dtype.id}; a group for each of ${columns} columns was expected`,
     )
+  let counted: Int32Array | undefined
   return (bytes) => {
     const isListed = list !== undefined && bytes !== undefined
     const groups = isListed ? viewOf(Int32Array, bytes, columns) : undefined
@@ -23,7 +24,8 @@ export function columnGroups(columns: number, count: number, size: number, list?
       if (wrong >= 0) refusePacked(list!, `column ${wrong} is in group ${groups[wrong]} of ${count}`)
       return groups
     }
-    return Int32Array.from({ length: columns }, (_, column) => Math.floor(column / size))
+    counted ??= Int32Array.from({ length: columns }, (_, column) => Math.floor(column / size))
+    return counted
   }
 }
 

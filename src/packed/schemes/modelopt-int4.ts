@@ -61,11 +61,13 @@ function matrix(group: PackedWeight): PackedMatrix {
       for (let i = 0; i < some; i++) {
         const from = (Math.floor((first + i) / perByte) - packed!.first) * columns
         const shift = 28 - 4 * ((first + i) % perByte)
-        for (let c = 0; c < columns; c++) {
-          const code = (packed!.bytes[from + c]! << shift) >> 28
-          const value = Math.fround(code * factor[i * count + Math.floor(c / size)]!)
-          values[i * columns + c] = smoothing ? value * smoothing[c]! : value
+        for (let g = 0; g < count; g++) {
+          const scale = factor[i * count + g]!
+          const end = Math.min(columns, (g + 1) * size)
+          for (let c = g * size; c < end; c++)
+            values[i * columns + c] = ((packed!.bytes[from + c]! << shift) >> 28) * scale
         }
+        if (smoothing) for (let c = 0; c < columns; c++) values[i * columns + c]! *= smoothing[c]!
       }
     },
   }

@@ -2,7 +2,7 @@
 import { viewOf } from '../../bytes/views.js'
 import type { Tensor } from '../../model/index.js'
 import { refusePacked, shapeOf } from '../refusal.js'
-import { floatInput, type PackedMatrix } from '../rows.js'
+import { floatInput, type PackedMatrix, rowInput } from '../rows.js'
 import { type Members, member, type PackedWeight, type Scheme } from '../scheme.js'
 import { methodOf, wholeNumber } from '../settings.js'
 import { weightSettings } from './compressed-int.js'
@@ -149,13 +149,13 @@ export function scaledMatrix(divisor: number): (group: PackedWeight) => PackedMa
       rows,
       columns,
       inputs: [
-        floatInput(codes, rows, { columns }),
+        rowInput(codes, rows, { columns }),
         floatInput(scales, rows, form),
         ...(zeros ? [floatInput(zeros, rows, form)] : []),
       ],
       tables: [],
       decode({ first, count, values, inputs: [packed, factors, points] }) {
-        const code = viewOf(Float32Array, packed!.bytes, values.length)
+        codes.dtype.codec!.toF32(packed!.bytes, values)
         const factor = viewOf(Float32Array, factors!.bytes, factors!.bytes.byteLength / 4)
         const point = points && viewOf(Float32Array, points.bytes, points.bytes.byteLength / 4)
         for (let i = 0; i < count; i++) {
@@ -164,8 +164,8 @@ export function scaledMatrix(divisor: number): (group: PackedWeight) => PackedMa
           for (let start = i * columns; start < last; start += across, at++) {
             const end = Math.min(last, start + across)
             const [scale, zero] = [factor[at]!, point?.[at] ?? 0]
-            if (divisor === 1 && !point) for (let k = start; k < end; k++) values[k] = code[k]! * scale
-            else for (let k = start; k < end; k++) values[k] = ((code[k]! - zero) * scale) / divisor
+            if (divisor === 1 && !point) for (let k = start; k < end; k++) values[k]! *= scale
+            else for (let k = start; k < end; k++) values[k] = ((values[k]! - zero) * scale) / divisor
           }
         }
       },
