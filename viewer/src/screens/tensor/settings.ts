@@ -57,17 +57,26 @@ export function multiplesFrom(shape: readonly number[], { axes }: Plane, query: 
   return axis !== undefined && axes && otherAxes(shape, axes).includes(axis) ? axis : undefined
 }
 
-/** The command that draws the same map: colours, cells and the plane only where they are not the default. */
+/**
+ * The command that draws the same map: colours, cells and the plane only where they are not the default. It draws values, not the codes or scales
+ * that they are made of.
+ */
 export function pictureWords(
   file: string,
   { name, shape }: { readonly name: string; readonly shape: readonly number[] },
-  { axes, fixed = [] }: Plane,
-  { scale, colors, cells }: Settings,
-): readonly string[] {
-  const isLast = axes?.[0] === shape.length - 2 && axes[1] === shape.length - 1
-  const slice = shape.length > 2 && isLast ? ['--slice', [...fixed, ':', ':'].join(',')] : []
+  plane: Plane,
+  { layer, scale, colors, cells }: Settings,
+): readonly string[] | undefined {
+  if (layer !== 'values') return undefined
+  const slice = shape.length > 2 ? ['--slice', sliceOf(shape, plane)] : []
   const look = [...(colors ? ['--colors', colors] : []), ...(cells === 'mean' ? [] : ['--cells', cells])]
   return tensorCommand('picture', file, name, ['--scale', scale, ...look, ...slice, '-o', 'map.png'])
+}
+
+/** All of the two axes of the plane, and its place on the others. */
+function sliceOf(shape: readonly number[], { axes, fixed = [] }: Plane): string {
+  const others = axes ? otherAxes(shape, axes) : []
+  return shape.map((_, axis) => (others.includes(axis) ? (fixed[others.indexOf(axis)] ?? 0) : ':')).join(',')
 }
 
 export const otherAxes = (shape: readonly number[], axes: readonly [number, number]): number[] =>

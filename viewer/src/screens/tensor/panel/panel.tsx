@@ -29,7 +29,8 @@ export interface PanelProps extends ScreenProps {
   readonly far: Known | undefined
   readonly zoom: number
   readonly cursor: Cursor | undefined
-  readonly words: readonly string[]
+  /** Absent where no command draws what the map shows. */
+  readonly words: readonly string[] | undefined
   onShow(cell: Cursor): void
 }
 
@@ -63,7 +64,7 @@ export function Panel(props: PanelProps) {
       )}
       <section>
         <h2>In a terminal</h2>
-        <Command words={words} />
+        {words && <Command words={words} />}
         <Command
           words={tensorCommand('extract', props.model.argument, info.ref.name, ['--as', 'f32', '-o', 'tensor.npy'])}
         />
