@@ -1,10 +1,14 @@
 // Two models side by side, the lab, and files that the page makes: the same as the library finds and makes in Node.
+import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { convert, diff, openModel, readTensor } from '../../../src/node.js'
+import { diff, openModel, readTensor } from '../../../src/node.js'
 import { type Folder, makeFolder, writePair } from '../models.js'
 import { type OpenPage, openPage, show, startView, type Viewed } from '../page.js'
+
+const main = resolve(import.meta.dirname, '../../../dist/bundle/main.js')
 
 export function conversionSuite(browser: () => Browser): void {
   let folder: Folder
@@ -86,12 +90,18 @@ export function conversionSuite(browser: () => Browser): void {
     opened.assertClean()
   })
 
-  it('converts to the same bytes as the command', async () => {
+  it.each([
+    ['to=gguf&method=q4_k', 'a-q4_k.gguf'],
+    ['to=gguf', 'a.gguf'],
+    // It stores the range of the values, and what the model is called.
+    ['to=mcf&method=k4', 'a-k4.mcf'],
+  ])('converts to the same bytes as the command that it shows: %s', async (query, output) => {
     const { page } = opened
-    await show(page, '#/f/0/convert?to=gguf&method=q4_k', '.plan dd')
+    await show(page, `#/f/0/convert?${query}`, `.convert .command:has-text('-o ${output} ')`)
+    const line = await page.locator('.convert > section .command code').first().innerText()
     const [download] = await Promise.all([page.waitForEvent('download'), page.click('text=Download (')])
-    await convert(a, folder.at('wanted.gguf'), { quantize: { method: 'q4_k', requantize: true } })
-    expect(readFileSync(await download.path()).equals(readFileSync(folder.at('wanted.gguf')))).toBe(true)
+    execFileSync(process.execPath, [main, ...line.split(' ').slice(1)], { cwd: folder.at('.'), stdio: 'ignore' })
+    expect(readFileSync(await download.path()).equals(readFileSync(folder.at(output)))).toBe(true)
     opened.assertClean()
   })
 

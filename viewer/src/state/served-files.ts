@@ -32,7 +32,9 @@ export async function openServedFiles(): Promise<void> {
   const opening = [...groups.values()].map((files) => {
     const { address: place, name, group, folder: title } = files[0]!
     const folder = title === undefined ? undefined : { name: title, files: files.map((file) => file.name) }
-    return addModel({ kind: 'address', address: new URL(place, document.baseURI).href, folder }, inputs[group] ?? name)
+    const argument = inputs[group] ?? name
+    const from = { address: new URL(place, document.baseURI).href, name: argument, folder }
+    return addModel({ kind: 'address', ...from }, argument)
   })
   if (models.peek().length > 0 && address.peek().model === undefined) go({ model: 0, screen: 'overview', query: {} })
   await Promise.all(opening)

@@ -84,14 +84,24 @@ export interface ConvertCalls {
 export const convertHandlers: Handlers = {
   convertTargets: () =>
     formats.filter(isWritable).map(({ id, title, extensions }) => ({ id, title, extension: extensions[0] ?? '' })),
-  convertPlan: async (ask: Ask, { signal }: CallContext) => summaryOf((await planned(ask, signal)).plan),
+  convertPlan: async (ask: Ask, { signal }: CallContext) =>
+    summaryOf((await planned(ask, signal, { isForReading: true })).plan),
   convertRun,
   convertTensor,
   convertTable: ({ model }: ConvertCalls['convertTable']['ask']) => tableCsv(requireOpened(model).model),
   convertForget: () => removeKept(),
 }
 
-function planned({ model, settings }: Ask, signal: AbortSignal): Promise<Conversion> {
+interface PlanOptions {
+  /** Nothing is written by it, so that no values have to be read for it. */
+  readonly isForReading?: boolean
+}
+
+function planned(
+  { model, settings }: Ask,
+  signal: AbortSignal,
+  { isForReading = false }: PlanOptions = {},
+): Promise<Conversion> {
   const { to, name, cast, quantize, rules, requantize, dequantize, only } = settings
   const options: ConvertOptions = {
     name,
@@ -99,7 +109,7 @@ function planned({ model, settings }: Ask, signal: AbortSignal): Promise<Convers
     ...(cast && { cast }),
     ...(only?.length && { only }),
     ...(dequantize && { dequantize: ['*'] }),
-    ...(quantize && { quantize: { method: quantize, tensorMethod: rules, requantize, scan: false } }),
+    ...(quantize && { quantize: { method: quantize, tensorMethod: rules, requantize, scan: !isForReading } }),
   }
   return planConversion(requireOpened(model).model, to as FormatId, options)
 }

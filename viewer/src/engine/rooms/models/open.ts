@@ -18,6 +18,8 @@ export type ModelFiles =
   | {
       readonly kind: 'address'
       readonly address: string
+      /** How the command calls it, where the command serves it. */
+      readonly name?: string | undefined
       /** Where the model is a directory. */
       readonly folder?: { readonly name: string; readonly files: readonly string[] } | undefined
     }

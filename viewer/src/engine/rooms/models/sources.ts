@@ -8,6 +8,8 @@ const folderOf = (path: string): string => path.slice(0, -nameOf(path).length)
 export async function openInput(from: ModelFiles, signal?: AbortSignal): Promise<ByteSource> {
   if (from.kind === 'address') {
     const source = await openSource(from.address, { signal })
+    // A model without a name of its own is called after its file in some formats: as the user knows it, not as it is served.
+    if (from.name !== undefined) Object.assign(source, { name: from.name })
     // With its configuration and tokenizer, as from a folder that is dropped.
     return from.folder ? withFolder(source, from.folder.name, from.folder.files) : source
   }

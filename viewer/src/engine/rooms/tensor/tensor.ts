@@ -14,6 +14,7 @@ import {
 } from 'tare/kit'
 import type { Call } from '../../calls.js'
 import type { Handlers } from '../../serve.js'
+import type { ModelFiles } from '../models/open.js'
 import { requireOpened, requireTensor } from '../models/opened.js'
 
 export interface TensorPlace {
@@ -79,7 +80,7 @@ export function infoOf(id: number, index: number): TensorInfo {
   const { shape, order, name, data } = tensor
   const origin = data?.origin
   return {
-    ref: { model: id, index, name, type: type.id, shape, order, place: placeOf(tensor) },
+    ref: { model: id, index, name, type: type.id, shape, order, place: placeOf(tensor, requireOpened(id).from) },
     dims: shownDims(tensor),
     bytes: data?.byteLength ?? 0,
     file: origin?.source.name ?? '',
@@ -98,14 +99,15 @@ function problemOf({ dtype, encoding, data, shape }: Tensor): string | undefined
   return undefined
 }
 
-function placeOf({ data, dtype, encoding }: Tensor): TensorPlace | undefined {
+function placeOf({ data, dtype, encoding }: Tensor, from: ModelFiles): TensorPlace | undefined {
   const origin = data?.origin
   const type = encoding ?? dtype
   if (!origin || dtypeById(type.id) !== type || origin.length !== data?.byteLength) return undefined
   const { handle, name } = origin.source
   const { offset, length } = origin
   if (handle?.kind === 'blob') return { source: { blob: handle.blob, name: handle.name }, offset, length }
-  return /^(https?|hf):/.test(name) ? { source: { address: name }, offset, length } : undefined
+  const address = from.kind === 'address' && name === from.name ? from.address : name
+  return /^(https?|hf):/.test(address) ? { source: { address }, offset, length } : undefined
 }
 
 /** In the session worker: the tensor of the open model. */
