@@ -23,8 +23,30 @@ const configFile = 'config.json'
 
 /** The class that a configuration names; undefined where it names none. */
 export function classIn(raw: Config): string | undefined {
-  const inner = isObject(raw.text_config) ? firstText(raw.text_config.architectures) : undefined
-  return inner ?? firstText(raw.architectures)
+  const outer = firstText(raw.architectures)
+  if (outer !== undefined && hasOwnClass.has(outer)) return outer
+  const inner = firstText(textSettings(raw)?.architectures)
+  if (inner !== undefined || outer !== undefined) return inner ?? outer
+  // Mamba, as its authors publish it.
+  return isObject(raw.ssm_cfg) ? `${raw.ssm_cfg.layer ?? 'Mamba'}ForCausalLM` : undefined
+}
+
+/** Models that see, and whose text has a class of its own that is not the one which its settings name. */
+const hasOwnClass: ReadonlySet<string> = new Set([
+  'StepVLForConditionalGeneration',
+  'Exaone4_5_ForConditionalGeneration',
+])
+
+/** What the settings of the text are called in models that see or hear, which the transformers library itself does not know. */
+const textWords = ['language_config', 'lm_config', 'llm_config'] as const
+
+/** The settings of the text, where they are not those of the whole model. */
+function textSettings(raw: Config): Config | undefined {
+  const word = textWords.find((each) => isObject(raw[each]))
+  if (word !== undefined) return raw[word] as Config
+  const { thinker_config: thinker } = raw
+  if (isObject(thinker) && isObject(thinker.text_config)) return thinker.text_config
+  return isObject(raw.text_config) ? raw.text_config : undefined
 }
 
 const firstText = (list: unknown): string | undefined =>
@@ -54,10 +76,14 @@ export function completeConfig(raw: Config, className: string, directory: ModelD
 const maxLayers = 10_000
 
 function settle(family: Family, raw: Config): Config {
-  const inner = isObject(raw.text_config) ? raw.text_config : undefined
+  const inner = textSettings(raw)
   const stated = inner ? { ...raw, ...inner } : raw
   const type = typeof stated.model_type === 'string' ? stated.model_type : ''
-  const defaults = family.configs[type] ?? (inner ? Object.values(family.configs)[0] : undefined)
+  // Only the library fills in what is missing.
+  const isKnown = textWords.every((word) => !isObject(raw[word]))
+  const defaults = isKnown
+    ? (family.configs[type] ?? (inner ? Object.values(family.configs)[0] : undefined))
+    : undefined
   const filled = defaults ? withDefaults(defaults, raw, inner) : stated
   return family.settle?.(filled) ?? filled
 }

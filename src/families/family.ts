@@ -28,7 +28,7 @@ export interface Facts {
 
 /** One entry of the metadata. A rule without a value writes nothing. */
 export interface KeyRule {
-  /** Under the name of the architecture, unless it begins with `general.` or `tokenizer.`. */
+  /** Under the name of the architecture, unless it begins with `general.`, `tokenizer.`, `diffusion.` or `xielu.`. */
   readonly key: string
   readonly type: 'u32' | 'f32' | 'bool' | 'str' | 'bools' | 'i32s' | 'f32s' | 'strs'
   /** The setting that is copied: the first of these that is present, even if it is null. */
@@ -46,6 +46,8 @@ export interface KeyRule {
 export type TransformName =
   | 'permute-heads'
   | 'permute-kv-heads'
+  | 'rotated-halves'
+  | 'rotated-kv-halves'
   | 'plus-one'
   | 'transpose'
   | 'regroup-qkv'
@@ -117,6 +119,8 @@ export type TokenizerChoice =
   | 'gemma-3'
   | 'phi-3'
   | 'bpe'
+  | 'plain-bpe'
+  | 'solar'
   | 'glm'
   | 'hunyuan'
   | 'wordpiece'
@@ -142,6 +146,8 @@ export interface Family {
   readonly tells?: Readonly<Record<string, RegExp>>
   /** The way of splitting text that only its models have, where others share the architecture. */
   readonly tellingPre?: string
+  /** The entry that only its models have, likewise. */
+  readonly tellingKey?: string
   /** On the way back, names and settings of models that have a certain tensor. */
   readonly others?: { readonly where: RegExp; readonly names?: NameTable; readonly settings: Config }
   /** For each `model_type`, what the configuration need not say. */

@@ -17,6 +17,7 @@ import {
   linearValues,
   plus,
   qkvGroups,
+  rotatedParts,
   type Shapes,
   swapped,
   three,
@@ -33,6 +34,14 @@ const same: Inverse = ([tensor]) => tensor
 export const inverses: Readonly<Record<TransformName, Inverse>> = {
   'permute-heads': ([tensor], { config }) => unpermuted(tensor, headsOf(tensor, config)),
   'permute-kv-heads': ([tensor], { config }) => unpermuted(tensor, kvHeadsOf(tensor, config)),
+  'rotated-halves': ([tensor], { config }) => {
+    const heads = headsOf(tensor, config)
+    return rotatedParts(tensor, config, heads, (part) => [heads, 2, part / 2])
+  },
+  'rotated-kv-halves': ([tensor], { config }) => {
+    const heads = kvHeadsOf(tensor, config)
+    return rotatedParts(tensor, config, heads, (part) => [heads, 2, part / 2])
+  },
   'plus-one': ([tensor]) => plus(tensor, -1),
   transpose: ([tensor]) =>
     tensor.shape.length === 2 ? rearranged(tensor, tensor.shape, [1, 0], swapped(tensor.shape)) : tensor,

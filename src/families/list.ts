@@ -2,20 +2,30 @@
 // `gpt` for the designs before Llama, with learned positions or a bias of the attention and names of their own; `encoders` for BERT and its relatives.
 import { baichuan, orion } from './architectures/decoders/baichuan.js'
 import { cohere2, commandR } from './architectures/decoders/cohere.js'
-import { ernie45, ernie45Moe } from './architectures/decoders/ernie.js'
-import { exaone, exaone4 } from './architectures/decoders/exaone.js'
+import { ernie45, ernie45Moe, paddleOcr } from './architectures/decoders/ernie.js'
+import { exaone, exaone4, exaoneMoe } from './architectures/decoders/exaone.js'
 import { gemma, gemma2, gemma3, gemmaEmbedding } from './architectures/decoders/gemma.js'
 import { gemma3n } from './architectures/decoders/gemma3n.js'
-import { chatGlm, glm4, glm4Moe } from './architectures/decoders/glm.js'
+import { chatGlm, glm4, glm4Moe, glm4vMoe, glm4WithSections, glmOcr, solarOpen } from './architectures/decoders/glm.js'
 import { granite, graniteMoe } from './architectures/decoders/granite.js'
 import { hunyuanDense } from './architectures/decoders/hunyuan.js'
 import { internLm2, internLm3 } from './architectures/decoders/internlm.js'
-import { arcee, llama, llamaEmbed, mistral3, seedOss, smolLm3 } from './architectures/decoders/llama.js'
+import {
+  arcee,
+  llama,
+  llamaEmbed,
+  mistral3,
+  nanbeige,
+  panguEmbedded,
+  seedOss,
+  smolLm3,
+} from './architectures/decoders/llama.js'
 import { miniCpm } from './architectures/decoders/minicpm.js'
 import { miniCpm3 } from './architectures/decoders/minicpm3.js'
 import { nemotron } from './architectures/decoders/nemotron.js'
 import { olmo, olmo2, olmoe } from './architectures/decoders/olmo.js'
 import { phi2, phi3, phiMoe } from './architectures/decoders/phi.js'
+import { plm } from './architectures/decoders/plm.js'
 import {
   maincoder,
   qwen2,
@@ -28,6 +38,7 @@ import {
 } from './architectures/decoders/qwen.js'
 import { stableLm } from './architectures/decoders/stablelm.js'
 import { starcoder2 } from './architectures/decoders/starcoder2.js'
+import { dream, llada, lladaMoe } from './architectures/diffusion.js'
 import {
   bert,
   distilBert,
@@ -58,6 +69,7 @@ import { deepseek, deepseek2, dots1, glm4MoeLite } from './architectures/moe/dee
 import { gptOss } from './architectures/moe/gpt-oss.js'
 import { llama4 } from './architectures/moe/llama4.js'
 import { afMoe, groveMoe, mellum, miniMaxM2, rnd1, smallThinker } from './architectures/moe/qwen-like.js'
+import { deepseek32, glmDsa } from './architectures/moe/sparse-attention.js'
 import type { Config, Family } from './family.js'
 
 export const families: readonly Family[] = [
@@ -68,6 +80,8 @@ export const families: readonly Family[] = [
   arcee,
   smolLm3,
   seedOss,
+  nanbeige,
+  panguEmbedded,
   qwen2,
   qwen3,
   qwen2Moe,
@@ -97,6 +111,8 @@ export const families: readonly Family[] = [
   deepseek,
   deepseek2,
   glm4MoeLite,
+  deepseek32,
+  glmDsa,
   dots1,
   bailingMoe,
   bailingMoe2,
@@ -108,6 +124,9 @@ export const families: readonly Family[] = [
   smallThinker,
   mellum,
   rnd1,
+  dream,
+  llada,
+  lladaMoe,
   gpt2,
   gptNeoX,
   starcoder,
@@ -117,16 +136,23 @@ export const families: readonly Family[] = [
   bloom,
   exaone,
   exaone4,
+  exaoneMoe,
   ernie45,
   ernie45Moe,
+  paddleOcr,
   chatGlm,
+  glm4WithSections,
   glm4,
+  glmOcr,
   glm4Moe,
+  glm4vMoe,
+  solarOpen,
   hunyuanDense,
   internLm2,
   internLm3,
   miniCpm,
   miniCpm3,
+  plm,
   baichuan,
   orion,
   mpt,

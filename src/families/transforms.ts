@@ -6,8 +6,9 @@ import { castTensor } from '../transforms/cast.js'
 import { mapElements } from '../transforms/map-elements.js'
 import { concatenated } from './concatenated.js'
 import { singleExp } from './exponential.js'
-import { numberIn } from './facts.js'
+import { isObject, numberIn } from './facts.js'
 import type { Config, RowFactors, TransformName } from './family.js'
+import { interleaved } from './interleaved.js'
 import { narrowed, rearranged, refuseShape, viewed } from './views.js'
 
 /** What transforms can ask about the model. */
@@ -23,6 +24,8 @@ export type Transform = (tensor: Tensor, shapes: Shapes) => readonly Tensor[]
 export const transforms: Readonly<Record<TransformName, Transform>> = {
   'permute-heads': (tensor, { config }) => [permuted(tensor, headsOf(tensor, config))],
   'permute-kv-heads': (tensor, { config }) => [permuted(tensor, kvHeadsOf(tensor, config))],
+  'rotated-halves': (tensor, { config }) => [rotatedHalves(tensor, config, headsOf(tensor, config))],
+  'rotated-kv-halves': (tensor, { config }) => [rotatedHalves(tensor, config, kvHeadsOf(tensor, config))],
   'plus-one': (tensor) => [plus(tensor, 1)],
   transpose: (tensor) => [tensor.shape.length === 2 ? transposed(tensor) : tensor],
   'regroup-qkv': (tensor, { config }) => [regrouped(tensor, headsOf(tensor, config))],
@@ -211,6 +214,54 @@ function permuted(tensor: Tensor, heads: number): Tensor {
   if (!Number.isInteger(half)) refuseShape(tensor, `its rows are not pairs in each of ${heads} heads`)
   const columns = rest.reduce((product, each) => product * each, 1)
   return rearranged(tensor, [heads, 2, half, columns], [0, 2, 1, 3])
+}
+
+/** Rows of the rotated part of each head from pairs to halves. */
+function rotatedHalves(tensor: Tensor, config: Config, heads: number): Tensor {
+  return rotatedParts(tensor, config, heads, (part) => [heads, part / 2, 2])
+}
+
+/** The rows of each head that are rotated, regrouped, and behind them those that are not. */
+export function rotatedParts(
+  tensor: Tensor,
+  config: Config,
+  heads: number,
+  dims: (rows: number) => readonly [number, number, number],
+): Tensor {
+  const [rows = 0, ...rest] = tensor.shape
+  const head = rows / heads
+  const part = Math.trunc(head * rotatedShare(config))
+  if (!Number.isInteger(head) || part % 2 !== 0 || part > head)
+    refuseShape(tensor, `its rows are not pairs in each of ${heads} heads`)
+  const columns = rest.reduce((product, each) => product * each, 1)
+  const [outer, ...inner] = dims(part)
+  const stride = head * columns
+  const [first, second] = inner
+  const taken = [outer, second, first, columns]
+  const turned = viewed(tensor, {
+    shape: [heads * part, ...rest],
+    dims: taken,
+    strides: [stride, columns, second * columns, 1],
+  })
+  if (part === head) return { ...turned, shape: tensor.shape }
+  const still = viewed(tensor, {
+    shape: [heads * (head - part), ...rest],
+    dims: [heads, head - part, columns],
+    strides: [stride, columns, 1],
+    start: part * columns,
+  })
+  const size = columns * (tensor.dtype.byteLength([1]) ?? 0)
+  const data = interleaved([turned.data!, still.data!], [part * size, (head - part) * size])
+  return { ...tensor, data }
+}
+
+function rotatedShare(config: Config): number {
+  const rope = isObject(config.rope_parameters) ? config.rope_parameters : config.rope_scaling
+  return (
+    (isObject(rope) ? numberIn(rope, 'partial_rotary_factor') : undefined) ??
+    numberIn(config, 'partial_rotary_factor') ??
+    0.5
+  )
 }
 
 const transposed = (tensor: Tensor): Tensor => rearranged(tensor, tensor.shape, [1, 0], swapped(tensor.shape))

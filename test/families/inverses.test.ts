@@ -40,6 +40,8 @@ const shapes: Readonly<
 > = {
   'permute-heads': fc.tuple(size, size).map(([half, columns]) => [heads * half * 2, columns]),
   'permute-kv-heads': size.map((half) => [heads * half * 2]),
+  'rotated-halves': fc.tuple(size, size).map(([quarter, columns]) => [heads * 4 * quarter, columns]),
+  'rotated-kv-halves': size.map((quarter) => [heads * 4 * quarter]),
   'plus-one': size.map((length) => [length]),
   transpose: fc.tuple(size, size),
   'regroup-qkv': fc.tuple(size, size).map(([rows, columns]) => [heads * 3 * rows, columns]),

@@ -78,6 +78,9 @@ const times = (a: Size, b: Size): Size => (a === undefined || b === undefined ? 
 /** Gate and up are one matrix. */
 const fusedGates: ReadonlySet<string> = new Set(['phi3', 'glm4', 'chatglm', 'modern-bert'])
 
+/** Attention works on a compressed form of k and v. */
+const compressedAttention: ReadonlySet<string> = new Set(['deepseek2', 'deepseek32', 'glm-dsa', 'minicpm3', 'plm'])
+
 /** q and a gate are one matrix. */
 const gatedAttention: ReadonlySet<string> = new Set(['qwen3next', 'qwen35', 'qwen35moe'])
 
@@ -85,7 +88,7 @@ const gatedAttention: ReadonlySet<string> = new Set(['qwen3next', 'qwen35', 'qwe
 function expectedShape(kind: string, sizes: Sizes, architecture: string): readonly Size[] | undefined {
   const { embedding, feedForward, expertFeedForward, experts, heads, kvHeads, key, value } = sizes
   // Attention on a compressed form has sizes of its own.
-  const isCompressed = architecture === 'deepseek2' || architecture === 'minicpm3'
+  const isCompressed = compressedAttention.has(architecture)
   const isFused = fusedGates.has(architecture)
   switch (kind) {
     case 'token_embd':

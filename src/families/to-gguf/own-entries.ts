@@ -5,7 +5,7 @@ import type { Facts } from '../family.js'
 import { valueFor } from '../metadata-values.js'
 
 /** Whether a key of a table stands under the name of the architecture. */
-export const isOwnKey = (key: string): boolean => !/^(general|tokenizer)\./.test(key)
+export const isOwnKey = (key: string): boolean => !/^(general|tokenizer|diffusion|xielu)\./.test(key)
 
 export function ownEntries({ family }: ModelConfig, facts: Facts, file: string): (readonly [string, MetaValue])[] {
   return family.keys.flatMap((rule) => {

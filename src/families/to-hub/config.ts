@@ -82,13 +82,20 @@ function candidatesFor({ architecture, metadata, tensors, file }: BackSource): r
       return { family, className, modelType, defaults: family.configs[modelType] ?? {} }
     }),
   )
-  const ranks = new Map(all.map((each) => [each, rankOf(each, metadata, tensors)]))
+  const pre = plainValue(metadata.get('tokenizer.ggml.pre'))
+  const isToldByPre = known.some(({ tellingPre }) => tellingPre !== undefined && tellingPre === pre)
+  const ranks = new Map(all.map((each) => [each, rankOf(each, metadata, tensors, isToldByPre ? pre : undefined)]))
   const least = Math.min(...ranks.values())
   return all.filter((each) => ranks.get(each) === least)
 }
 
 /** How much speaks against a class: tensors that it has no name for most, and then what it is not used for. */
-function rankOf({ family, className }: Candidate, metadata: Metadata, tensors: readonly Tensor[]): number {
+function rankOf(
+  { family, className }: Candidate,
+  metadata: Metadata,
+  tensors: readonly Tensor[],
+  tellingPre: unknown,
+): number {
   const originOf = originsIn(family)
   // A class without the prefix of its names has no tensors outside of it, such as an output layer.
   const added = family.prefix?.add?.[className] ?? ''
@@ -99,9 +106,11 @@ function rankOf({ family, className }: Candidate, metadata: Metadata, tensors: r
   const isReadable = typeof model !== 'string' || readableBy[family.tokenizer].includes(model)
   const tell = family.tells?.[className]
   const isTold = Object.values(family.tells ?? {}).some((each) => tensors.some(({ name }) => each.test(name)))
-  const pre = plainValue(metadata.get('tokenizer.ggml.pre'))
+  const { tellingKey } = family
   const isOther =
-    (isTold ? !tell : tell !== undefined) || (family.tellingPre !== undefined && family.tellingPre !== pre)
+    (isTold ? !tell : tell !== undefined) ||
+    family.tellingPre !== tellingPre ||
+    (tellingKey !== undefined && !metadata.has(`${family.architecture}.${tellingKey}`))
   const isEmbedder = metadata.has(`${family.architecture}.pooling_type`)
   return (
     (isNamed ? 0 : 8) + (isReadable ? 0 : 4) + (isOther ? 2 : 0) + (isEmbedder && !className.endsWith('Model') ? 1 : 0)
@@ -121,6 +130,8 @@ const readableBy: Readonly<Record<TokenizerChoice, readonly string[]>> = {
   'gemma-3': ['llama', 'gpt2'],
   'phi-3': ['llama', 'gpt2'],
   bpe: ['gpt2'],
+  'plain-bpe': ['gpt2'],
+  solar: ['gpt2'],
   glm: ['gpt2'],
   hunyuan: ['gpt2'],
   wordpiece: ['bert'],

@@ -10,12 +10,17 @@ import { type SpecialOptions, specialEntries } from './special-tokens.js'
 import { tokenType } from './token-types.js'
 import { type Entry, maxTokens, placeholder, type TokenList, tokenEntries } from './vocabulary.js'
 
+interface BpeOptions extends Pick<SpecialOptions, 'kinds' | 'known'> {
+  /** Added tokens are what the files call them, whatever they look like. */
+  readonly isPlain?: boolean
+}
+
 export async function bpeEntries(
   files: TokenizerFiles,
   config: Config,
-  specials: Pick<SpecialOptions, 'kinds' | 'known'> = {},
+  { isPlain, ...specials }: BpeOptions = {},
 ): Promise<Entry[]> {
-  const { list, pre, tokenizer } = await listTokens(files, config)
+  const { list, pre, tokenizer } = await listTokens(files, config, isPlain)
   const merges = mergesOf(tokenizer, files)
   return [...tokenEntries('gpt2', pre, list), ...(await specialEntries(files, { ...specials, merges }))]
 }
@@ -46,7 +51,7 @@ interface Listed {
 }
 
 /** One token for each id below the size that the configuration states. */
-async function listTokens(files: TokenizerFiles, config: Config): Promise<Listed> {
+async function listTokens(files: TokenizerFiles, config: Config, isPlain = false): Promise<Listed> {
   const { directory } = files
   const tokenizer =
     files.tokenizerJson ??
@@ -78,6 +83,7 @@ async function listTokens(files: TokenizerFiles, config: Config): Promise<Listed
     const own = addedById.get(id)
     if (token === undefined) put(placeholder(id), tokenType.unused)
     else if (!own) put(token, tokenType.normal)
+    else if (isPlain) put(token, own.special ? tokenType.control : tokenType.userDefined)
     else {
       const text = own.normalized ? token : throughLibrary(token, tokenizer, codec)
       if (own.special || looksSpecial(text)) put(text, tokenType.control)

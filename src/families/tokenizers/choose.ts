@@ -108,6 +108,12 @@ async function ownTokenizer(files: TokenizerFiles, choice: TokenizerChoice, conf
     }
     case 'bpe':
       return bpeEntries(files, config)
+    case 'plain-bpe':
+      return bpeEntries(files, config, { isPlain: true })
+    case 'solar': {
+      const [end, unk, bos] = addedIds(files, '<|endoftext|>', '<unk>', '<|startoftext|>')
+      return bpeEntries(files, config, { known: { eos: end!, eot: end!, unk: unk!, bos: bos! } })
+    }
   }
 }
 

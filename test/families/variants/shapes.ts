@@ -5,7 +5,11 @@ export type Settings = Readonly<Record<string, unknown>>
 export interface Variant {
   readonly config: Settings
   readonly shapes: Shapes
-  readonly tokenizer: 'sentencepiece' | 'bpe' | 'glm' | 'wordpiece' | 'unigram'
+  /** The class and the type that it has after the way back, where the text of a model that sees or hears is one of another class. */
+  readonly back?: readonly [className: string, modelType: string]
+  /** Its tokens are too few for the way back. */
+  readonly isOneWay?: true
+  readonly tokenizer: 'sentencepiece' | 'bpe' | 'glm' | 'solar' | 'wordpiece' | 'unigram'
 }
 
 export const [width, inner, vocabulary, experts] = [8, 12, 128, 3]

@@ -10,14 +10,15 @@ const byteLevel = { type: 'ByteLevel', add_prefix_space: false, trim_offsets: tr
 
 const splitAs = (name: string): string => JSON.stringify({ set: { 'tokenizer.ggml.pre': ['str', name] } })
 
-const bpe = {
+const bpeWith = (pre: string, more: readonly string[] = []) => ({
   'tokenizer.model': null,
-  'gguf.json': splitAs('gpt-2'),
+  'gguf.json': splitAs(pre),
   'tokenizer_config.json': JSON.stringify({ bos_token: '<s>', eos_token: '</s>', tokenizer_class: 'GPT2Tokenizer' }),
   'tokenizer.json': JSON.stringify({
     added_tokens: [
       ...[added(1, '<s>'), added(2, '</s>'), added(9, '<|endoftext|>'), added(10, '<|user|>')],
       ...[added(11, '[gMASK]'), added(12, '<|observation|>')],
+      ...more.map((token, i) => added(13 + i, token)),
     ],
     pre_tokenizer: byteLevel,
     decoder: byteLevel,
@@ -32,13 +33,15 @@ const bpe = {
       merges: ['a b', 'c d'],
     },
   }),
-}
+})
+const bpe = bpeWith('gpt-2')
 
 /** A tokenizer of a few tokens, which llama.cpp has no name for, and which is therefore given one. */
 export const tokenizerFiles: Readonly<Record<Variant['tokenizer'], TinyOptions['files']>> = {
   sentencepiece: { 'tokenizer.model': withoutBytes() },
   bpe,
-  glm: { ...bpe, 'gguf.json': splitAs('glm4') },
+  glm: bpeWith('glm4'),
+  solar: bpeWith('solar-open', ['<unk>', '<|startoftext|>']),
   unigram: {
     'tokenizer.model': null,
     'tokenizer_config.json': JSON.stringify({

@@ -43,6 +43,15 @@ export const ernie45: Family = {
   tokenizer: 'sentencepiece-with-prefix',
 }
 
+/** PaddleOCR-VL: the text of ERNIE 4.5, with sections of RoPE for what is seen. */
+export const paddleOcr: Family = {
+  ...ernie45,
+  architecture: 'paddleocr',
+  classes: ['PaddleOCRVLForConditionalGeneration'],
+  configs: { paddleocr_vl: {} },
+  settings: Object.keys(ernie45.configs.ernie4_5!),
+}
+
 export const ernie45Moe: Family = {
   architecture: 'ernie4_5-moe',
   classes: ['Ernie4_5_MoeForCausalLM'],

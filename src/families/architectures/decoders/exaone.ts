@@ -1,8 +1,19 @@
 // EXAONE 3, with Llama's layers under the names of GPT-2, and EXAONE 4, which has its norms behind the layers.
-import { headSize, num } from '../../facts.js'
+import { find, headSize, num } from '../../facts.js'
 import type { Config, Family } from '../../family.js'
+import { countsFurtherLayers, furtherLayers } from '../further-layers.js'
+import { named } from '../hybrids/qwen3-next.js'
 import { commonKeys, key } from '../shared-keys.js'
-import { attentionNames, gatedMlpNames, headNormNames, outerNames } from '../shared-names.js'
+import {
+  attentionNames,
+  expertNames,
+  gatedMlpNames,
+  headNormNames,
+  outerNames,
+  preNormNames,
+  sharedExpertsNames,
+} from '../shared-names.js'
+import { furtherNames } from './glm.js'
 
 const layer = 'transformer.h.{n}'
 
@@ -94,6 +105,62 @@ export const exaone4: Family = {
     'model.layers.{n}.post_attention_layernorm': 'blk.{n}.post_attention_norm',
     'model.layers.{n}.post_feedforward_layernorm': 'blk.{n}.post_ffw_norm',
     ...gatedMlpNames,
+  },
+  computed: 'rope-freqs',
+  tokenizer: 'bpe',
+}
+
+/** K-EXAONE: experts behind a few dense layers, and one layer more that predicts further tokens. */
+export const exaoneMoe: Family = {
+  architecture: 'exaone-moe',
+  classes: ['ExaoneMoEForCausalLM', 'ExaoneMoeForCausalLM'],
+  configs: { exaone_moe: {} },
+  settings: [
+    'num_hidden_layers',
+    'max_position_embeddings',
+    'hidden_size',
+    'intermediate_size',
+    'num_attention_heads',
+    'num_key_value_heads',
+    'rms_norm_eps',
+    'rope_theta',
+    'num_experts',
+    'num_experts_per_tok',
+  ],
+  ...countsFurtherLayers,
+  named,
+  keys: [
+    ...exaone4.keys,
+    { ...key.expertFeedForward, required: true },
+    { key: 'expert_shared_count', type: 'u32', from: ['num_shared_experts'], required: true },
+    {
+      key: 'expert_shared_feed_forward_length',
+      type: 'u32',
+      value: ({ config }) => num(config, 'moe_intermediate_size') * num(config, 'num_shared_experts'),
+      back: () => ({}),
+    },
+    { key: 'expert_weights_scale', type: 'f32', from: ['routed_scaling_factor'], required: true },
+    { key: 'expert_weights_norm', type: 'bool', from: ['norm_topk_prob'], required: true },
+    {
+      key: 'leading_dense_block_count',
+      type: 'u32',
+      from: ['first_k_dense_replace', 'first_last_k_dense_replace'],
+      value: ({ config }) => find(config, ['first_k_dense_replace', 'first_last_k_dense_replace']) ?? 0,
+    },
+    { ...furtherLayers, value: ({ config }) => config.num_nextn_predict_layers ?? 0 },
+    key.noRopeScaling,
+  ],
+  tensors: {
+    ...outerNames,
+    ...preNormNames,
+    ...attentionNames,
+    ...headNormNames,
+    ...gatedMlpNames,
+    ...expertNames,
+    ...sharedExpertsNames,
+    'model.layers.{n}.mlp.e_score_correction_bias': 'blk.{n}.exp_probs_b.bias',
+    'model.layers.{n}.mlp.gate.e_score_correction_bias': 'blk.{n}.exp_probs_b.bias',
+    ...furtherNames,
   },
   computed: 'rope-freqs',
   tokenizer: 'bpe',

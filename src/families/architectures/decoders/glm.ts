@@ -1,7 +1,8 @@
 // ChatGLM and GLM-4, with gate and up in one matrix, and GLM-4.5, with experts.
 
-import { headSize, num, numberIn } from '../../facts.js'
-import type { Family, KeyRule, NameTable } from '../../family.js'
+import { headSize, heads, isObject, num, numberIn } from '../../facts.js'
+import type { Config, Default, Family, KeyRule, NameTable } from '../../family.js'
+import { countsFurtherLayers, furtherLayers } from '../further-layers.js'
 import { commonKeys, key } from '../shared-keys.js'
 import {
   attentionNames,
@@ -26,9 +27,23 @@ const partialRope: KeyRule = {
   required: true,
 }
 
+const glm4vConfig: Readonly<Record<string, Default>> = {
+  num_hidden_layers: 40,
+  max_position_embeddings: 32768,
+  max_length: 20,
+  hidden_size: 4096,
+  intermediate_size: 13696,
+  num_attention_heads: 32,
+  num_key_value_heads: [2, heads],
+  rms_norm_eps: 1e-5,
+  rope_theta: 10000,
+  rope_scaling: null,
+  vocab_size: 151552,
+}
+
 export const glm4: Family = {
   architecture: 'glm4',
-  classes: ['Glm4ForCausalLM'],
+  classes: ['Glm4ForCausalLM', 'Glm4vForConditionalGeneration'],
   configs: {
     glm4: {
       num_hidden_layers: 40,
@@ -44,6 +59,8 @@ export const glm4: Family = {
       rope_theta: 10000,
       vocab_size: 151552,
     },
+    glm4v_text: glm4vConfig,
+    glm4v: glm4vConfig,
   },
   keys: [...commonKeys, partialRope],
   tensors: {
@@ -57,6 +74,33 @@ export const glm4: Family = {
     [`${layer}.mlp.down_proj`]: 'blk.{n}.ffn_down',
   },
   tokenizer: 'glm',
+}
+
+const hasSections = (config: Config): boolean => {
+  const inner = isObject(config.text_config) ? config.text_config : {}
+  const { rope_parameters, rope_scaling } = { ...config, ...inner }
+  const rope = rope_parameters ?? rope_scaling
+  return isObject(rope) && 'mrope_section' in rope
+}
+
+/** The text of GLM-4.1V: where RoPE has sections, llama.cpp rotates halves of the rotated part of a head, not neighbours. */
+export const glm4WithSections: Family = {
+  ...glm4,
+  isMeant: hasSections,
+  tellingKey: 'rope.dimension_sections',
+  keys: glm4.keys.map((rule) =>
+    rule.key === 'rope.dimension_sections'
+      ? {
+          ...rule,
+          back: (value) => ({ rope_scaling: { rope_type: 'default', mrope_section: value } }),
+        }
+      : rule,
+  ),
+  tensors: {
+    ...glm4.tensors,
+    [`${layer}.self_attn.q_proj`]: { to: 'blk.{n}.attn_q', by: 'rotated-halves' },
+    [`${layer}.self_attn.k_proj`]: { to: 'blk.{n}.attn_k', by: 'rotated-kv-halves' },
+  },
 }
 
 /** Layers that predict further tokens. */
@@ -98,8 +142,7 @@ export const glm4Moe: Family = {
       vocab_size: 151552,
     },
   },
-  // Layers that predict further tokens count.
-  layers: (config) => num(config, 'num_hidden_layers') + (numberIn(config, 'num_nextn_predict_layers') ?? 0),
+  ...countsFurtherLayers,
   keys: [
     ...commonKeys,
     partialRope,
@@ -109,12 +152,8 @@ export const glm4Moe: Family = {
     { key: 'expert_gating_func', type: 'u32', value: () => 2, back: () => ({}) },
     { key: 'expert_weights_scale', type: 'f32', from: ['routed_scaling_factor'] },
     { key: 'expert_weights_norm', type: 'bool', from: ['norm_topk_prob'] },
-    { key: 'nextn_predict_layers', type: 'u32', from: ['num_nextn_predict_layers'] },
+    furtherLayers,
   ],
-  unsettle: (config) => {
-    const further = numberIn(config, 'num_nextn_predict_layers') ?? 0
-    return { ...config, num_hidden_layers: num(config, 'num_hidden_layers') - further }
-  },
   tensors: {
     ...outerNames,
     ...attentionNames,
@@ -128,6 +167,40 @@ export const glm4Moe: Family = {
     ...furtherNames,
   },
   tokenizer: 'glm-moe',
+}
+
+const glm4vMoeConfig: Readonly<Record<string, Default>> = {
+  ...glm4Moe.configs.glm4_moe,
+  max_position_embeddings: 65536,
+  vocab_size: 151424,
+}
+
+/** The text of GLM-4.5V and GLM-4.6V. */
+export const glm4vMoe: Family = {
+  ...glm4Moe,
+  classes: ['Glm4vMoeForConditionalGeneration'],
+  configs: { glm4v_moe: glm4vMoeConfig, glm4v_moe_text: glm4vMoeConfig, Glm4vMoe_text: glm4vMoeConfig },
+}
+
+/** Built like GLM-4.5, with a tokenizer of its own. */
+export const solarOpen: Family = {
+  ...glm4Moe,
+  classes: ['SolarOpenForCausalLM'],
+  configs: { solar_open: {} },
+  settings: Object.keys(glm4Moe.configs.glm4_moe!),
+  tellingPre: 'solar-open',
+  tokenizer: 'solar',
+}
+
+/** GLM-4 that reads pictures of text, with layers that predict further tokens. */
+export const glmOcr: Family = {
+  ...glm4,
+  classes: ['GlmOcrForConditionalGeneration'],
+  configs: { glm_ocr_text: {}, glm_ocr: {} },
+  settings: Object.keys(glm4.configs.glm4!),
+  ...countsFurtherLayers,
+  keys: [...glm4.keys, furtherLayers],
+  tensors: { ...glm4.tensors, ...furtherNames },
 }
 
 const chat = 'encoder.layers.{n}'

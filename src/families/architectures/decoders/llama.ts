@@ -67,6 +67,8 @@ export const llama: Family = {
     'LlavaForConditionalGeneration',
     'VoxtralForConditionalGeneration',
     'IQuestCoderForCausalLM',
+    'VLlama3ForCausalLM',
+    'JanusForConditionalGeneration',
   ],
   configs: {
     llama: { ...llamaConfig, head_dim: headSize },
@@ -84,6 +86,7 @@ export const llama: Family = {
   tensors: llamaNames,
   prefix: { add: { LlamaModel: 'model.' } },
   respell: [[/text_model\./, '']],
+  classDrops: { JanusForConditionalGeneration: [/^model\.(vision_model|aligner|vqmodel|generation_\w+)\./] },
   computed: 'rope-freqs',
   tokenizer: 'llama',
 }
@@ -104,6 +107,46 @@ export const arcee: Family = {
     },
   },
   keys: [...llamaKeys, key.pooling],
+}
+
+/** Llama whose layers are gone through several times. */
+export const nanbeige: Family = {
+  ...llama,
+  architecture: 'nanbeige',
+  classes: ['NanbeigeForCausalLM'],
+  configs: { nanbeige: {} },
+  settings: Object.keys(llamaConfig),
+  keys: [
+    ...llamaKeys,
+    {
+      key: 'num_loops',
+      type: 'u32',
+      from: ['num_loops'],
+      value: ({ config }) => Math.max(Math.trunc(Number(config.num_loops || 1)), 1),
+    },
+    {
+      key: 'skip_loop_final_norm',
+      type: 'bool',
+      from: ['skip_loop_final_norm'],
+      value: ({ config }) => Boolean(config.skip_loop_final_norm),
+    },
+  ],
+}
+
+/** Built like Llama, with biases, and rows that stay as they are. */
+export const panguEmbedded: Family = {
+  architecture: 'pangu-embedded',
+  classes: ['PanguEmbeddedForCausalLM'],
+  configs: { PanguEmbedded: {} },
+  settings: Object.keys(llamaConfig),
+  keys: [
+    ...llamaKeys,
+    { ...key.keyLength, value: ({ config }) => config.head_dim ?? headSize(config) },
+    { ...key.valueLength, value: ({ config }) => config.head_dim ?? headSize(config) },
+  ],
+  tensors: { ...outerNames, ...preNormNames, ...attentionNames, ...gatedMlpNames },
+  dropsTiedOutput: true,
+  tokenizer: 'sentencepiece-with-prefix',
 }
 
 /** Beside the RoPE settings that are known. */

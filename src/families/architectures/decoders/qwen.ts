@@ -43,7 +43,14 @@ const sparseKeys = [...commonKeys, key.expertFeedForward, key.sharedExpertFeedFo
 
 export const qwen2: Family = {
   architecture: 'qwen2',
-  classes: ['Qwen2ForCausalLM', 'Qwen2Model', 'KORMoForCausalLM'],
+  classes: [
+    'Qwen2ForCausalLM',
+    'Qwen2Model',
+    'KORMoForCausalLM',
+    'Qwen2AudioForConditionalGeneration',
+    'AudioFlamingo3ForConditionalGeneration',
+    'DotsOCRForCausalLM',
+  ],
   configs: { qwen2: dense },
   keys: [...commonKeys, key.pooling],
   tensors: denseNames,
@@ -53,7 +60,7 @@ export const qwen2: Family = {
 
 export const qwen3: Family = {
   architecture: 'qwen3',
-  classes: ['Qwen3ForCausalLM', 'Qwen3Model'],
+  classes: ['Qwen3ForCausalLM', 'Qwen3Model', 'StepVLForConditionalGeneration'],
   configs: { qwen3: { ...dense, head_dim: 128 } },
   keys: [...commonKeys, key.pooling],
   tensors: { ...denseNames, ...headNormNames },
@@ -123,13 +130,36 @@ const seeing: Readonly<Record<string, Default>> = {
   vocab_size: 152064,
 }
 
+const speaking: Readonly<Record<string, Default>> = {
+  ...dense,
+  num_hidden_layers: 28,
+  hidden_size: 3584,
+  intermediate_size: 18944,
+  num_attention_heads: 28,
+  num_key_value_heads: [4, heads],
+  rope_theta: 1e6,
+  vocab_size: 152064,
+}
+
 /** The text of Qwen 2 VL and 2.5 VL, whose RoPE has sections for time, height and width. */
 export const qwen2Vl: Family = {
   architecture: 'qwen2vl',
-  classes: ['Qwen2VLForConditionalGeneration', 'Qwen2_5_VLForConditionalGeneration', 'Qwen2VLModel'],
-  configs: { qwen2_vl: seeing, qwen2_5_vl: seeing, qwen2_vl_text: seeing, qwen2_5_vl_text: seeing },
+  classes: [
+    'Qwen2VLForConditionalGeneration',
+    'Qwen2_5_VLForConditionalGeneration',
+    'Qwen2VLModel',
+    'Qwen2_5OmniModel',
+  ],
+  configs: {
+    qwen2_vl: seeing,
+    qwen2_5_vl: seeing,
+    qwen2_vl_text: seeing,
+    qwen2_5_vl_text: seeing,
+    qwen2_5_omni_text: speaking,
+  },
   keys: commonKeys,
   tensors: denseNames,
+  respell: [[/^thinker\./, '']],
   tokenizer: 'sentencepiece-or-bpe',
 }
 

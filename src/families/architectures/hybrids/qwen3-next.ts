@@ -19,7 +19,7 @@ const furtherNames: Readonly<Record<string, string>> = {
 }
 
 /** Those layers stand beside the others, under names of their own. */
-function named(name: string, config: Config): string {
+export function named(name: string, config: Config): string {
   const main = num(config, 'num_hidden_layers')
   const [, own, rest] = /^(?:model\.)?mtp\.(?:layers\.(\d+)\.)?(.+)$/.exec(name) ?? []
   if (rest === undefined) return name

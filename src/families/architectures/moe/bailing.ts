@@ -1,6 +1,7 @@
 // Ling, which its configuration calls BailingMoe: experts behind a few dense layers, and q, k and v in one matrix.
 import { headSize, num, numberIn } from '../../facts.js'
 import type { Family, KeyRule, NameTable } from '../../family.js'
+import { countsFurtherLayers, furtherLayers } from '../further-layers.js'
 import { commonKeys, key } from '../shared-keys.js'
 import { expertNames, gatedMlpNames, preNormNames, sharedExpertsNames } from '../shared-names.js'
 
@@ -81,7 +82,7 @@ export const bailingMoe2: Family = {
   classes: ['BailingMoeV2ForCausalLM'],
   configs: { bailing_moe: {} },
   settings,
-  layers: (config) => num(config, 'num_hidden_layers') + (numberIn(config, 'num_nextn_predict_layers') ?? 0),
+  ...countsFurtherLayers,
   keys: [
     ...commonKeys,
     ropeSize(0.5),
@@ -99,12 +100,8 @@ export const bailingMoe2: Family = {
     { key: 'expert_weights_scale', type: 'f32', from: ['routed_scaling_factor'], required: true },
     sharedCount,
     norm,
-    { key: 'nextn_predict_layers', type: 'u32', from: ['num_nextn_predict_layers'] },
+    furtherLayers,
   ],
-  unsettle: (config) => {
-    const further = numberIn(config, 'num_nextn_predict_layers') ?? 0
-    return { ...config, num_hidden_layers: num(config, 'num_hidden_layers') - further }
-  },
   tensors: {
     ...names,
     ...gatedMlpNames,

@@ -1,9 +1,10 @@
 // DeepSeek, and dots.llm1, which is built like it. In V2 and V3 attention works on a compressed form of k and v, which every head expands with a matrix of its own; llama.cpp wants
 // the parts of k and v in two tensors. Experts follow a few dense layers.
 import { shortestF32 } from '../../../dtypes/shortest.js'
-import { headSize, heads, isObject, num, numberIn } from '../../facts.js'
+import { headSize, heads, isObject, num } from '../../facts.js'
 import type { Default, Family, KeyRule, NameTable } from '../../family.js'
 import { furtherNames } from '../decoders/glm.js'
+import { anyFurtherLayers, countsFurtherLayers } from '../further-layers.js'
 import { commonKeys, key } from '../shared-keys.js'
 import {
   attentionNames,
@@ -182,21 +183,9 @@ export const glm4MoeLite: Family = {
     'num_experts_per_tok',
     'moe_intermediate_size',
   ],
-  layers: (config) => num(config, 'num_hidden_layers') + (numberIn(config, 'num_nextn_predict_layers') ?? 0),
+  ...countsFurtherLayers,
   settle: (config) => config,
-  unsettle: (config) => {
-    const further = numberIn(config, 'num_nextn_predict_layers') ?? 0
-    return { ...config, num_hidden_layers: num(config, 'num_hidden_layers') - further }
-  },
-  keys: [
-    ...deepseek2.keys,
-    {
-      key: 'nextn_predict_layers',
-      type: 'u32',
-      from: ['num_nextn_predict_layers'],
-      value: ({ config }) => config.num_nextn_predict_layers || undefined,
-    },
-  ],
+  keys: [...deepseek2.keys, anyFurtherLayers],
   tensors: { ...deepseek2.tensors, ...furtherNames },
   tokenizer: 'glm-moe',
 }
