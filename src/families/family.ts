@@ -120,6 +120,7 @@ export type TokenizerChoice =
   | 'phi-3'
   | 'bpe'
   | 'plain-bpe'
+  | 'gemma-4'
   | 'solar'
   | 'glm'
   | 'hunyuan'
@@ -182,13 +183,20 @@ export interface Family {
   /** The same for models of one class. */
   readonly classDrops?: Readonly<Record<string, readonly RegExp[]>>
   /** Tensors that are computed from the configuration. */
-  readonly computed?: 'rope-freqs' | 'rope-factors' | 'head-rope-factors' | 'compressed-rope-factors'
+  readonly computed?:
+    | 'rope-freqs'
+    | 'rope-factors'
+    | 'proportional-rope-freqs'
+    | 'head-rope-factors'
+    | 'compressed-rope-factors'
   /** Layers beyond the last predict several tokens at once, and are left out. */
   readonly dropsExtraLayers?: true
   /** An output layer that is tied to the embedding is left out, although the checkpoint has it. */
   readonly dropsTiedOutput?: true
   /** Routers have the type that was asked for, like other weights. */
   readonly castsRouters?: true
+  /** The same for layers that predict further tokens. */
+  readonly castsFurtherRouters?: true
   /** What the names of layers begin with in GGUF; default `blk.`. */
   readonly blocks?: readonly string[]
   /** An output layer with the elements of the embedding is left out. */

@@ -6,6 +6,7 @@ import { ernie45, ernie45Moe, paddleOcr } from './architectures/decoders/ernie.j
 import { exaone, exaone4, exaoneMoe } from './architectures/decoders/exaone.js'
 import { gemma, gemma2, gemma3, gemmaEmbedding } from './architectures/decoders/gemma.js'
 import { gemma3n } from './architectures/decoders/gemma3n.js'
+import { gemma4 } from './architectures/decoders/gemma4.js'
 import { chatGlm, glm4, glm4Moe, glm4vMoe, glm4WithSections, glmOcr, solarOpen } from './architectures/decoders/glm.js'
 import { granite, graniteMoe } from './architectures/decoders/granite.js'
 import { hunyuanDense } from './architectures/decoders/hunyuan.js'
@@ -61,6 +62,7 @@ import { bamba, graniteHybrids } from './architectures/hybrids/granite-hybrid.js
 import { jamba } from './architectures/hybrids/jamba.js'
 import { lfm2, lfm2Moe } from './architectures/hybrids/lfm2.js'
 import { mamba, mamba2 } from './architectures/hybrids/mamba.js'
+import { nemotronH, nemotronHMoe } from './architectures/hybrids/nemotron-h.js'
 import { qwen3Next } from './architectures/hybrids/qwen3-next.js'
 import { qwen35, qwen35Moe } from './architectures/hybrids/qwen35.js'
 import { bailingMoe, bailingMoe2 } from './architectures/moe/bailing.js'
@@ -98,6 +100,7 @@ export const families: readonly Family[] = [
   gemma3,
   gemmaEmbedding,
   gemma3n,
+  gemma4,
   phi2,
   phi3,
   phiMoe,
@@ -164,6 +167,8 @@ export const families: readonly Family[] = [
   ...graniteHybrids,
   bamba,
   falconH1,
+  nemotronH,
+  nemotronHMoe,
   lfm2,
   lfm2Moe,
   bert,

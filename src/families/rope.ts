@@ -3,6 +3,7 @@ import { bytesOf } from '../bytes/views.js'
 import { f32 } from '../dtypes/index.js'
 import { failWith } from '../errors/index.js'
 import { bytesPayload, type MetaValue, type Tensor } from '../model/index.js'
+import { fullHeadSize } from './architectures/decoders/gemma4.js'
 import { phi3RopeSize } from './architectures/decoders/phi.js'
 import { fullRope } from './architectures/shared-keys.js'
 import { familyCodes } from './codes.js'
@@ -25,8 +26,24 @@ export function computedTensors({ family, config, rope }: ModelConfig, file: str
     return { ...longRopeFactors(config, rope, file, headSize(config)), metadata: [] }
   if (family.computed === 'compressed-rope-factors')
     return { ...longRopeFactors(config, rope, file, num(config, 'qk_rope_head_dim')), metadata: [] }
+  if (family.computed === 'proportional-rope-freqs') return proportionalFrequencies(config, rope, file)
   return nothing
 }
+
+/** Rotates the first elements of a head only: the others turn so slowly that they stand still. */
+function proportionalFrequencies(config: Config, rope: Config, file: string): Computed {
+  const size = fullHeadSize(config) ?? Number.NaN
+  const share = numberIn(fullRope(rope), 'partial_rotary_factor') ?? Number.NaN
+  const rotated = Math.trunc((size * share) / 2)
+  const half = Math.trunc(size / 2)
+  if (!(size > 0 && size <= maxHeadSize && rotated >= 0 && rotated <= half))
+    return refuse(file, 'rope_parameters.full_attention', 'partial_rotary_factor and the size of a head are needed')
+  const factors = Array.from({ length: half }, (_, i) => (i < rotated ? 1 : stillFactor))
+  return { tensors: [vector('rope_freqs.weight', factors)], metadata: [] }
+}
+
+/** What the frequencies of elements that are not rotated are divided by. */
+export const stillFactor = 1e30
 
 function ropeFrequencies(config: Config, rope: Config, file: string): Computed {
   if (String(rope.rope_type).toLowerCase() !== 'llama3') return nothing

@@ -4,7 +4,7 @@ import { failWith } from '../../errors/index.js'
 import type { Metadata, Tensor } from '../../model/index.js'
 import { familyCodes } from '../codes.js'
 import type { ModelConfig } from '../config.js'
-import { maxOf, numberIn } from '../facts.js'
+import { numberIn } from '../facts.js'
 import type { Family, TensorRule } from '../family.js'
 
 interface Sizes {
@@ -28,10 +28,17 @@ export function checkTensors(
   file: string,
 ): void {
   const architecture = String(textOf(metadata, 'general.architecture'))
-  const sizes = sizesIn(metadata, architecture)
+  const lists = listsIn(metadata, architecture)
+  const known = new Map<number, Sizes>()
+  const sizesOf = (layer: number): Sizes => {
+    const sizes = known.get(layer) ?? sizesIn(metadata, architecture, lists, layer)
+    known.set(layer, sizes)
+    return sizes
+  }
   for (const tensor of tensors) {
-    const kind = tensor.name.replace(/^blk\.\d+\./, '').replace(/\.weight$/, '')
-    const wanted = expectedShape(kind, sizes, architecture)
+    const [, layer, rest] = /^blk\.(\d{1,9})\.(.*)$/.exec(tensor.name) ?? []
+    const kind = (rest ?? tensor.name).replace(/\.weight$/, '')
+    const wanted = expectedShape(kind, sizesOf(Number(layer ?? 0)), architecture)
     if (wanted) checkShape(tensor, wanted, file)
   }
   const hasNorm = Object.values(family.tensors).some((rule) => /^output_norm(\.weight)?$/.test(String(targetOf(rule))))
@@ -48,13 +55,31 @@ export function checkTensors(
   failWith(familyCodes['tensor-missing'], { file, path: further, message })
 }
 
-function sizesIn(metadata: Metadata, architecture: string): Sizes {
+/** Entries that have a value for each layer. */
+type Lists = ReadonlyMap<string, readonly unknown[]>
+
+function listsIn(metadata: Metadata, architecture: string): Lists {
+  const prefix = `${architecture}.`
+  const lists = new Map<string, readonly unknown[]>()
+  for (const [key, value] of metadata)
+    if (key.startsWith(prefix) && value.type === 'array')
+      lists.set(
+        key.slice(prefix.length),
+        value.values().map((each) => ('value' in each ? each.value : undefined)),
+      )
+  return lists
+}
+
+function sizesIn(metadata: Metadata, architecture: string, lists: Lists, layer: number): Sizes {
   const number = (key: string): Size => {
+    const list = lists.get(key)
+    if (list) return typeof list[layer] === 'number' ? list[layer] : undefined
     const value = metadata.get(`${architecture}.${key}`)
-    // A list has one for each layer, and zero where a layer has no attention.
-    if (value?.type === 'array') return maxOf(value.values().map((each) => (each.type === 'i32' ? each.value : 0)))
     return value?.type === 'u32' ? Number(value.value) : undefined
   }
+  const isWindow = Boolean(lists.get('attention.sliding_window_pattern')?.[layer])
+  const headSizeOf = (kind: 'key' | 'value'): Size =>
+    (isWindow ? number(`attention.${kind}_length_swa`) : undefined) ?? number(`attention.${kind}_length`)
   const embedding = number('embedding_length') ?? 0
   const heads = number('attention.head_count')
   const headSize = heads ? Math.floor(embedding / heads) : undefined
@@ -66,8 +91,8 @@ function sizesIn(metadata: Metadata, architecture: string): Sizes {
     experts: number('expert_count'),
     heads,
     kvHeads: number('attention.head_count_kv') ?? heads,
-    key: number('attention.key_length') ?? headSize,
-    value: number('attention.value_length') ?? headSize,
+    key: headSizeOf('key') ?? headSize,
+    value: headSizeOf('value') ?? headSize,
   }
 }
 

@@ -6,6 +6,7 @@ import type { Change } from '../changes.js'
 import { familyCodes } from '../codes.js'
 import { classIn, completeConfig } from '../config.js'
 import { ModelDirectory } from '../directory.js'
+import { isObject } from '../facts.js'
 import type { Config, Facts } from '../family.js'
 import { generalEntries } from '../general/general.js'
 import { parseModelCard } from '../general/model-card.js'
@@ -13,7 +14,9 @@ import { poolingOf } from '../general/pooling.js'
 import { countParameters } from '../general/size-label.js'
 import { computedTensors } from '../rope.js'
 import { tokenizerEntries } from '../tokenizers/choose.js'
+import { tokenizerFile } from '../tokenizers/files.js'
 import { checkPreTokenizer } from '../tokenizers/pre-tokenizer.js'
+import { sentencePieceFile } from '../tokenizers/sentence-piece.js'
 import { checkTensors } from './check.js'
 import { fileTypes, mxfp4FileType, type OutputType } from './element-types.js'
 import { ownEntries } from './own-entries.js'
@@ -62,7 +65,7 @@ export async function toGguf(
   const converted = await convertTensors(source, info, {
     outputType,
     isSorted,
-    tokens: tokens?.type === 'array' ? tokens.length : 0,
+    tokens: (await listedTokens(directory)) ?? (tokens?.type === 'array' ? tokens.length : 0),
     file,
     signal,
   })
@@ -96,6 +99,14 @@ export async function toGguf(
     files: source.files,
   }
   return { model, changes }
+}
+
+/** How many tokens tokenizer.json lists, where it is the only file; those that are in the vocabulary and added as well count twice. */
+async function listedTokens(directory: ModelDirectory): Promise<number | undefined> {
+  if (await directory.has(sentencePieceFile)) return undefined
+  const { model, added_tokens: added } = (await directory.json(tokenizerFile)) ?? {}
+  if (!isObject(model) || !isObject(model.vocab)) return undefined
+  return Object.keys(model.vocab).length + (Array.isArray(added) ? added.length : 0)
 }
 
 /** The defaults for sampling. A file that cannot be read is left out, as it is in llama.cpp's converter: the model runs without. */

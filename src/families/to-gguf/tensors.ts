@@ -8,6 +8,7 @@ import { fileOf } from '../../transforms/map-elements.js'
 import type { Change } from '../changes.js'
 import { familyCodes } from '../codes.js'
 import type { ModelConfig } from '../config.js'
+import { numberIn } from '../facts.js'
 import { multiplied, transforms } from '../transforms.js'
 import { type OutputType, prevailingType, typed } from './element-types.js'
 import { ExpertStacks } from './experts.js'
@@ -40,6 +41,7 @@ export async function convertTensors(
   info: ModelConfig,
   options: TensorOptions,
 ): Promise<ConvertedTensors> {
+  const { family, config } = info
   const changes: Change[] = []
   const stored = await unpacked(inSourceOrder(model, options.isSorted), info, options.file, options.signal)
   const plain = keptTensors(stored, info, changes)
@@ -49,6 +51,7 @@ export async function convertTensors(
   const stacks = new ExpertStacks(info, options.file)
   const embedding =
     info.family.dropsEqualOutput && plain.find(({ name }) => targetOf(name, info) === 'token_embd.weight')
+  const main = numberIn(config, 'num_hidden_layers') ?? info.layers
   for (const tensor of plain) {
     if (
       embedding &&
@@ -62,8 +65,9 @@ export async function convertTensors(
     if (isMxfp4(tensor.name) && info.family.mxfp4) continue
     const match = requireMatch(tensor, info)
     const made = await convertOne(tensor, match, info, options)
+    const castsRouters = family.castsRouters || (family.castsFurtherRouters && (match.layer ?? 0) >= main)
     const ready = made.flatMap((each) => {
-      const final = typed(each, { outputType, castsRouters: info.family.castsRouters })
+      const final = typed(each, { outputType, castsRouters })
       note(tensor, final, changes, options.outputType !== undefined)
       return match.rule.stack ? stacks.add(final, match) : [final]
     })

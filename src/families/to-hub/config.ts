@@ -128,6 +128,7 @@ const readableBy: Readonly<Record<TokenizerChoice, readonly string[]>> = {
   'gemma-1': ['llama'],
   'gemma-2': ['llama'],
   'gemma-3': ['llama', 'gpt2'],
+  'gemma-4': ['gemma4'],
   'phi-3': ['llama', 'gpt2'],
   bpe: ['gpt2'],
   'plain-bpe': ['gpt2'],
@@ -161,7 +162,9 @@ function rawConfig({ family, className, modelType, defaults }: Candidate, source
   const rules = [...new Map(family.keys.map((rule) => [rule.key, rule])).values()].filter(({ key }) => isOwnKey(key))
   const stated = (rule: KeyRule): unknown => plainValue(metadata.get(`${family.architecture}.${rule.key}`))
   for (const rule of rules) {
-    const value = checked(rule, stated(rule), source)
+    // Some entries are one value in some models and a list in others.
+    const types = family.keys.filter(({ key }) => key === rule.key).map(({ type }) => type)
+    const value = checked({ ...rule, types }, stated(rule), source)
     if (value !== undefined && !rule.back && rule.from?.[0] !== undefined)
       known[settingFor(rule.from, family, defaults)] = value
   }
@@ -192,7 +195,11 @@ function rawConfig({ family, className, modelType, defaults }: Candidate, source
 const essential: ReadonlySet<string> = new Set(['block_count', 'embedding_length', 'attention.head_count'])
 
 /** Fails where a value is not of the type that the rule has. */
-function checked(rule: KeyRule, value: unknown, { metadata, architecture, file }: BackSource): unknown {
+function checked(
+  rule: KeyRule & { readonly types: readonly KeyRule['type'][] },
+  value: unknown,
+  { metadata, architecture, file }: BackSource,
+): unknown {
   const path = `${architecture}.${rule.key}`
   const refuse = (message: string): never => failWith(familyCodes['config-value'], { file, path, message })
   if (value === undefined) {
@@ -200,7 +207,7 @@ function checked(rule: KeyRule, value: unknown, { metadata, architecture, file }
     return metadata.has(path) ? refuse('it is not of a type that this key has') : undefined
   }
   const isWhole = typeof value === 'number' && Number.isInteger(value) && value >= 0
-  const fits = {
+  const fitting = {
     u32: isWhole,
     f32: typeof value === 'number' && Number.isFinite(value),
     bool: typeof value === 'boolean',
@@ -209,9 +216,9 @@ function checked(rule: KeyRule, value: unknown, { metadata, architecture, file }
     i32s: Array.isArray(value),
     f32s: Array.isArray(value),
     strs: Array.isArray(value),
-  }[rule.type]
+  }
   const wanted = { u32: 'one whole number', f32: 'one number', bool: 'true or false', str: 'a text' } as const
-  if (!fits) refuse(`${wanted[rule.type as 'u32'] ?? 'a list'} was expected`)
+  if (!rule.types.some((type) => fitting[type])) refuse(`${wanted[rule.type as 'u32'] ?? 'a list'} was expected`)
   return value
 }
 

@@ -5,7 +5,7 @@ import { callerWord, failWith } from '../../errors/index.js'
 import { type Model, readPayload, type Tensor } from '../../model/index.js'
 import { familyCodes } from '../codes.js'
 import type { Config } from '../family.js'
-import { llama3Factors } from '../rope.js'
+import { llama3Factors, stillFactor } from '../rope.js'
 
 const frequencies = 'rope_freqs.weight'
 const longFactors = 'rope_factors_long.weight'
@@ -49,6 +49,10 @@ export function ropeScalingFor({ frequencies, long, short }: RopeFactors, theta:
     return { type: 'longrope', long_factor: listed(long), short_factor: listed(short) }
   }
   if (!frequencies) return {}
+  // The settings of layers that see all of a text say how many are rotated.
+  const rotated = frequencies.findIndex((factor) => factor !== 1)
+  if (rotated >= 0 && frequencies.slice(rotated).every((factor) => factor === Math.fround(stillFactor)))
+    return { partial_rotary_factor: rotated / frequencies.length }
   const scaling = llama3Scaling(frequencies, theta)
   if (scaling) return scaling
   const message = `these are not factors as Llama 3 computes them, and no configuration says so; ${callerWord('--as-is', 'asIs: true')} copies everything as it is`

@@ -139,7 +139,7 @@ function checkSize({ directory }: TokenizerFiles, size: number, byId: ReadonlyMa
 }
 
 /** Pairs are joined by a space, so a space inside of one becomes its byte-level form. */
-function mergesOf(tokenizer: Config, { directory }: TokenizerFiles): string[] {
+export function mergesOf(tokenizer: Config, { directory }: TokenizerFiles): string[] {
   const merges = isObject(tokenizer.model) ? tokenizer.model.merges : undefined
   if (!Array.isArray(merges)) return []
   return merges.map((merge, i) => {

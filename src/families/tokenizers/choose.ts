@@ -7,7 +7,7 @@ import { bpeEntries, typeCountEntry, wordPieceEntries } from './bpe.js'
 import { readTokenizerFiles, refuseTokenizer, type TokenizerFiles, tokenizerFile } from './files.js'
 import { hunyuanEntries } from './hunyuan.js'
 import { internLm2Entries, internLm3Entries } from './internlm.js'
-import { isLlamaHf, llamaHfEntries } from './llama-hf.js'
+import { gemma4Entries, isLlamaHf, llamaHfEntries } from './llama-hf.js'
 import { prefixEntry, sentencePieceEntries, sentencePieceFile, spacePrefix } from './sentence-piece.js'
 import { specialEntries } from './special-tokens.js'
 import { t5Entries, unigramEntries } from './unigram.js'
@@ -96,6 +96,8 @@ async function ownTokenizer(files: TokenizerFiles, choice: TokenizerChoice, conf
       return [...(await sentencePieceEntries(files, config)), noSpacePrefix]
     case 'gemma-3':
       return hasModel ? [...(await sentencePieceEntries(files, config)), noSpacePrefix] : bpeEntries(files, config)
+    case 'gemma-4':
+      return gemma4Entries(files)
     case 'phi-3': {
       const isGpt2 = files.tokenizerConfig?.tokenizer_class === 'GPT2Tokenizer'
       return isGpt2 ? bpeEntries(files, config) : sentencePieceEntries(files, config, 'phi-3')

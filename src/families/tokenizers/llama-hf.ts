@@ -2,8 +2,9 @@
 import { isObject } from '../facts.js'
 import type { Config } from '../family.js'
 import { addedTokensOf } from './added-tokens.js'
-import { vocabularyOf } from './bpe.js'
-import { missingTokenizer, type TokenizerFiles, tokenizerFile } from './files.js'
+import { mergesOf, vocabularyOf } from './bpe.js'
+import { missingTokenizer, refuseTokenizer, type TokenizerFiles, tokenizerFile } from './files.js'
+import { spacePrefix } from './sentence-piece.js'
 import { specialEntries } from './special-tokens.js'
 import { tokenType } from './token-types.js'
 import { type Entry, placeholder, type TokenList, tokenEntries } from './vocabulary.js'
@@ -24,6 +25,32 @@ export function isLlamaHf(tokenizer: Config | undefined): boolean {
 export async function llamaHfEntries(files: TokenizerFiles): Promise<Entry[]> {
   const list = await listTokens(files)
   return [...tokenEntries('llama', 'default', list), ...(await specialEntries(files, { limit: list.tokens.length }))]
+}
+
+/** Chat parsers have to see these. */
+const visible: ReadonlySet<string> = new Set([
+  '<|channel>',
+  '<channel|>',
+  '<|tool_call>',
+  '<tool_call|>',
+  '<|tool_response>',
+  '<tool_response|>',
+  '<|"|>',
+])
+
+/** The same with the merges of tokenizer.json. */
+export async function gemma4Entries(files: TokenizerFiles): Promise<Entry[]> {
+  if (!isLlamaHf(files.tokenizerJson))
+    refuseTokenizer(files.directory, tokenizerFile, 'model', 'BPE with a fallback to bytes was expected')
+  const list = await listTokens(files)
+  const types = list.types.map((type, id) => (visible.has(list.tokens[id]!) ? tokenType.userDefined : type))
+  const merges = mergesOf(files.tokenizerJson!, files)
+  return [
+    ...tokenEntries('gemma4', undefined, { ...list, types }),
+    ...(await specialEntries(files, { merges })),
+    [spacePrefix, { type: 'bool', value: false }],
+    ['tokenizer.ggml.add_bos_token', { type: 'bool', value: true }],
+  ]
 }
 
 const score = -1000

@@ -29,10 +29,10 @@ export function placeholders(count: number, score?: number): TokenList {
 
 export type Entry = readonly [key: string, value: MetaValue]
 
-export function tokenEntries(model: string, pre: string, { tokens, types, scores }: TokenList): Entry[] {
+export function tokenEntries(model: string, pre: string | undefined, { tokens, types, scores }: TokenList): Entry[] {
   return [
     ['tokenizer.ggml.model', text(model)],
-    ['tokenizer.ggml.pre', text(pre)],
+    ...(pre === undefined ? [] : [['tokenizer.ggml.pre', text(pre)] as const]),
     ...listed('tokens', 'str', tokens, text),
     ...listed('scores', 'f32', scores ?? [], (value) => ({ type: 'f32', value })),
     ...listed('token_type', 'i32', types, (value) => ({ type: 'i32', value })),

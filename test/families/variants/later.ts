@@ -105,6 +105,86 @@ const llada: Shapes = {
   ),
 }
 
+const gemmaTokens = 15
+const gemma4: Settings = {
+  vocab_size: gemmaTokens,
+  moe_intermediate_size: null,
+  ...{ head_dim: 4, global_head_dim: 8, sliding_window: 16, layer_types: ['sliding_attention', 'full_attention'] },
+  ...{ final_logit_softcapping: 30, rope_theta: undefined },
+  rope_parameters: {
+    full_attention: { rope_type: 'proportional', rope_theta: 1e6, partial_rotary_factor: 0.25 },
+    sliding_attention: { rope_type: 'default', rope_theta: 10000 },
+  },
+}
+
+/** The second layer sees all of a text, with larger heads. */
+const gemma4Layers = (first: number, second: number, kvHeads = 1): Shapes => ({
+  ...outer,
+  'model.embed_tokens.weight': [gemmaTokens, width],
+  ...each((layer) => ({
+    ...preNorms(layer),
+    ...norms(layer, 'pre_feedforward_layernorm', 'post_feedforward_layernorm'),
+    [`${layer}.layer_scalar`]: [1],
+  })),
+  ...attention('model.layers.0'),
+  ...headNorms('model.layers.0'),
+  ...mlp('model.layers.0.mlp', first),
+  ...weights('model.layers.1.self_attn', {
+    q_proj: [16, width],
+    k_proj: [8 * kvHeads, width],
+    o_proj: [width, 16],
+    q_norm: [8],
+    k_norm: [8],
+  }),
+  ...mlp('model.layers.1.mlp', second),
+})
+
+const doubled = 2 * width
+const nemotronH: Settings = {
+  d_head: 4,
+  ...{ head_dim: 4, conv_kernel: 4, ssm_state_size: 4, n_groups: 1, mamba_num_heads: 4, mamba_head_dim: 4 },
+  ...{ norm_eps: 1e-5, layer_norm_epsilon: 1e-5, rms_norm_eps: undefined, expand: 2 },
+}
+const nemotronExperts: Settings = {
+  ...{ n_routed_experts: experts, n_shared_experts: 1, num_experts_per_tok: 2, moe_intermediate_size: 6 },
+  ...{ moe_shared_expert_intermediate_size: 10, norm_topk_prob: true, routed_scaling_factor: 2.5, n_group: 1 },
+  topk_group: 1,
+}
+const nemotronOuter: Shapes = {
+  'backbone.embeddings.weight': [vocabulary, width],
+  'backbone.norm_f.weight': [width],
+  ...output,
+}
+const ssmMixer = (layer: string): Shapes => ({
+  [`${layer}.norm.weight`]: [width],
+  ...weights(`${layer}.mixer`, {
+    in_proj: [2 * doubled + 8 + 4, width],
+    conv1d: [doubled + 8, 1, 4],
+    norm: [doubled],
+    out_proj: [width, doubled],
+  }),
+  [`${layer}.mixer.conv1d.bias`]: [doubled + 8],
+  [`${layer}.mixer.A_log`]: [4],
+  [`${layer}.mixer.D`]: [4],
+  [`${layer}.mixer.dt_bias`]: [4],
+})
+const attentionMixer = (layer: string): Shapes => ({
+  [`${layer}.norm.weight`]: [width],
+  ...weights(`${layer}.mixer`, { q_proj: [8, width], k_proj: [4, width], v_proj: [4, width], o_proj: [width, 8] }),
+})
+const expertMixer = (layer: string): Shapes => ({
+  [`${layer}.norm.weight`]: [width],
+  ...weights(`${layer}.mixer`, { gate: [experts, width] }),
+  [`${layer}.mixer.gate.e_score_correction_bias`]: [experts],
+  ...weights(`${layer}.mixer.shared_experts`, { up_proj: [10, width], down_proj: [width, 10] }),
+  ...Object.assign(
+    {},
+    ...Array.from({ length: experts }, (_, e) =>
+      weights(`${layer}.mixer.experts.${e}`, { up_proj: [6, width], down_proj: [width, 6] }),
+    ),
+  ),
+})
+
 const gated = (layer: string): Shapes => ({ ...preNorms(layer), ...attention(layer), ...headNorms(layer) })
 
 const oneWay = (model: Variant): Variant => ({ ...model, isOneWay: true })
@@ -278,5 +358,93 @@ export const laterModels: Readonly<Record<string, Variant>> = {
       ),
       'bpe',
     ),
+  ),
+  'Gemma 4': variant(
+    'Gemma4ForCausalLM',
+    'gemma4_text',
+    { ...gemma4, hidden_size_per_layer_input: 3, num_kv_shared_layers: 1, use_double_wide_mlp: true },
+    {
+      ...gemma4Layers(inner, 2 * inner),
+      'model.embed_tokens_per_layer.weight': [gemmaTokens, 6],
+      'model.per_layer_model_projection.weight': [6, width],
+      'model.per_layer_projection_norm.weight': [3],
+      ...each((layer) =>
+        weights(layer, {
+          ...{ per_layer_input_gate: [3, width], per_layer_projection: [width, 3], post_per_layer_input_norm: [width] },
+        }),
+      ),
+    },
+    'gemma-4',
+  ),
+  'Gemma 4 with experts': variant(
+    'Gemma4ForCausalLM',
+    'gemma4_text',
+    {
+      ...gemma4,
+      ...{ num_kv_shared_layers: 0, num_global_key_value_heads: 2, hidden_size_per_layer_input: 0 },
+      ...{ num_experts: experts, top_k_experts: 2, moe_intermediate_size: 6 },
+    },
+    {
+      ...gemma4Layers(inner, inner, 2),
+      ...each((layer) => ({
+        ...norms(
+          layer,
+          ...['pre_feedforward_layernorm_2', 'post_feedforward_layernorm_1', 'post_feedforward_layernorm_2'],
+        ),
+        [`${layer}.router.proj.weight`]: [experts, width],
+        [`${layer}.router.scale`]: [width],
+        [`${layer}.router.per_expert_scale`]: [experts],
+        [`${layer}.experts.gate_up_proj`]: [experts, 12, width],
+        [`${layer}.experts.down_proj`]: [experts, width, 6],
+      })),
+    },
+    'gemma-4',
+  ),
+  'Nemotron-H': variant(
+    'NemotronHForCausalLM',
+    'nemotron_h',
+    { ...nemotronH, num_hidden_layers: 3, hybrid_override_pattern: 'M*-', vocab_size: vocabulary - 3 },
+    {
+      ...nemotronOuter,
+      ...ssmMixer('backbone.layers.0'),
+      ...attentionMixer('backbone.layers.1'),
+      'backbone.layers.2.norm.weight': [width],
+      ...weights('backbone.layers.2.mixer', { up_proj: [inner, width], down_proj: [width, inner] }),
+    },
+    'bpe',
+  ),
+  'Nemotron 3': variant(
+    'NemotronHForCausalLM',
+    'nemotron_h',
+    { ...nemotronH, ...nemotronExperts, num_hidden_layers: 3, hybrid_override_pattern: 'ME*' },
+    {
+      ...nemotronOuter,
+      ...ssmMixer('backbone.layers.0'),
+      ...expertMixer('backbone.layers.1'),
+      ...attentionMixer('backbone.layers.2'),
+    },
+    'bpe',
+  ),
+  'Nemotron 3 with a further layer': variant(
+    'NemotronHForCausalLM',
+    'nemotron_h',
+    {
+      ...nemotronH,
+      ...nemotronExperts,
+      num_nextn_predict_layers: 1,
+      moe_latent_size: 4,
+      hybrid_override_pattern: 'M*',
+    },
+    {
+      ...nemotronOuter,
+      ...ssmMixer('backbone.layers.0'),
+      ...attentionMixer('backbone.layers.1'),
+      ...weights('mtp.layers.0', { enorm: [width], hnorm: [width], eh_proj: [width, 2 * width] }),
+      ...attentionMixer('mtp.layers.0'),
+      ...expertMixer('mtp.layers.1'),
+      'mtp.layers.1.final_layernorm.weight': [width],
+      ...weights('mtp.layers.1.mixer', { fc1_latent_proj: [4, width], fc2_latent_proj: [width, 4] }),
+    },
+    'bpe',
   ),
 }

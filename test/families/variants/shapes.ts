@@ -9,7 +9,7 @@ export interface Variant {
   readonly back?: readonly [className: string, modelType: string]
   /** Its tokens are too few for the way back. */
   readonly isOneWay?: true
-  readonly tokenizer: 'sentencepiece' | 'bpe' | 'glm' | 'solar' | 'wordpiece' | 'unigram'
+  readonly tokenizer: 'sentencepiece' | 'bpe' | 'glm' | 'solar' | 'gemma-4' | 'wordpiece' | 'unigram'
 }
 
 export const [width, inner, vocabulary, experts] = [8, 12, 128, 3]

@@ -42,6 +42,47 @@ export const tokenizerFiles: Readonly<Record<Variant['tokenizer'], TinyOptions['
   bpe,
   glm: bpeWith('glm4'),
   solar: bpeWith('solar-open', ['<unk>', '<|startoftext|>']),
+  'gemma-4': {
+    'tokenizer.model': null,
+    'tokenizer_config.json': JSON.stringify({
+      ...{ bos_token: '<bos>', eos_token: '<eos>', unk_token: '<unk>', pad_token: '<pad>' },
+      ...{ additional_special_tokens: ['<|tool>'], tokenizer_class: 'GemmaTokenizer' },
+    }),
+    'tokenizer.json': JSON.stringify({
+      added_tokens: ['<pad>', '<eos>', '<bos>', '<unk>', '<|tool>', '<|channel>', '<unused0>'].map((content, id) =>
+        added(id, content),
+      ),
+      normalizer: { type: 'Replace', pattern: { String: ' ' }, content: '\u2581' },
+      pre_tokenizer: {
+        ...{ type: 'Split', pattern: { String: ' ' }, behavior: 'MergedWithPrevious', invert: false },
+      },
+      decoder: {
+        type: 'Sequence',
+        decoders: [
+          { type: 'Replace', pattern: { String: '\u2581' }, content: ' ' },
+          { type: 'ByteFallback' },
+          { type: 'Fuse' },
+        ],
+      },
+      model: {
+        type: 'BPE',
+        unk_token: '<unk>',
+        fuse_unk: true,
+        byte_fallback: true,
+        ignore_merges: false,
+        vocab: Object.fromEntries(
+          [
+            ...['<pad>', '<eos>', '<bos>', '<unk>', '<|tool>', '<|channel>', '<unused0>', '<0x41>', '\u2581'],
+            ...letters,
+          ].map((token, id) => [token, id]),
+        ),
+        merges: [
+          ['a', 'b'],
+          ['c', 'd'],
+        ],
+      },
+    }),
+  },
   unigram: {
     'tokenizer.model': null,
     'tokenizer_config.json': JSON.stringify({

@@ -132,6 +132,7 @@ const seeing: Readonly<Record<string, Default>> = {
 
 const speaking: Readonly<Record<string, Default>> = {
   ...dense,
+  rope_scaling: { rope_type: 'default', mrope_section: [16, 24, 24] },
   num_hidden_layers: 28,
   hidden_size: 3584,
   intermediate_size: 18944,

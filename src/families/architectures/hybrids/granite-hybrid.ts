@@ -58,7 +58,7 @@ const context: KeyRule = {
 const rotates = (config: Config): boolean => config.model_type === 'bamba' || !isHybrid(config)
 
 /** The vocabulary of the tensors is rounded up; the entry is not. */
-const vocabulary: KeyRule = {
+export const statedVocabulary: KeyRule = {
   key: 'vocab_size',
   type: 'u32',
   from: ['vocab_size'],
@@ -67,10 +67,13 @@ const vocabulary: KeyRule = {
 }
 
 function settle(config: Config): Config {
-  const by = isHybrid(config) ? 8 : 1
+  return paddedVocabulary(withoutHeadSize(config), isHybrid(config) ? 8 : 1)
+}
+
+/** With as many tokens as the tensors have, which is a multiple. */
+export function paddedVocabulary(config: Config, by: number): Config {
   const size = numberIn(config, 'vocab_size')
-  const stated = withoutHeadSize(config)
-  return size === undefined ? stated : { ...stated, stated_vocab_size: size, vocab_size: Math.ceil(size / by) * by }
+  return size === undefined ? config : { ...config, stated_vocab_size: size, vocab_size: Math.ceil(size / by) * by }
 }
 
 const innerSize = (config: Config): number => num(config, 'mamba_expand') * num(config, 'hidden_size')
@@ -104,7 +107,7 @@ const finetuned: KeyRule = {
 }
 
 const mixedKeys = (keys: readonly KeyRule[], back: (value: unknown) => Config): readonly KeyRule[] => {
-  const own = [context, vocabulary, kvHeads(back)]
+  const own = [context, statedVocabulary, kvHeads(back)]
   return [...keys.map((rule) => own.find(({ key }) => key === rule.key) ?? rule), ...mambaKeys, finetuned]
 }
 

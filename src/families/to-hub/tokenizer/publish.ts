@@ -7,7 +7,7 @@ import { type GgufTokens, isAdded, prefix, readGgufTokens, refuseGguf } from '..
 import { tokenizerJson } from '../../tokenizers/from-gguf/tokenizer-json.js'
 import { tokenType } from '../../tokenizers/token-types.js'
 import type { PublishedKind } from './kind.js'
-import { sentencePiece, t5Files } from './sentence-piece.js'
+import { addedEntries, sentencePiece, t5Files } from './sentence-piece.js'
 import { specialsOf } from './specials.js'
 
 /** The files of a tokenizer, and what config.json says about it. */
@@ -47,6 +47,17 @@ function kindOf(tokens: GgufTokens, choice: TokenizerChoice): PublishedKind {
   switch (tokens.model) {
     case 'llama':
       return sentencePiece(tokens, choice)
+    case 'gemma4':
+      return {
+        isListed,
+        // Every text begins with its token, whatever the files say.
+        config: ({ add_bos_token: _, ...specials }) => ({
+          ...specials,
+          ...addedEntries(tokens, false, specials),
+          clean_up_tokenization_spaces: false,
+          tokenizer_class: 'GemmaTokenizer',
+        }),
+      }
     case 'bert': {
       const lowercase = tokens.flag('normalizer.lowercase')
       return {

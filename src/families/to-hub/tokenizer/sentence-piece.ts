@@ -42,7 +42,7 @@ export function sentencePiece(tokens: GgufTokens, choice: TokenizerChoice): Publ
 }
 
 /** The tokens that are no pieces: with pieces, all of them; without, those that nothing else says to be special. */
-function addedEntries(tokens: GgufTokens, hasScores: boolean, specials: Config): Config {
+export function addedEntries(tokens: GgufTokens, hasScores: boolean, specials: Config): Config {
   const ids = [...tokens.tokens.keys()].filter((id) => isAdded(tokens, id) && (tokens.scores[id] ?? 0) === addedScore)
   if (hasScores)
     return {

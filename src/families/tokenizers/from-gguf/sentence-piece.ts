@@ -36,7 +36,11 @@ export function mergedPieces(tokens: GgufTokens): Rules {
   }
 }
 
-const replace = (from: string, content: string): Config => ({ type: 'Replace', pattern: { String: from }, content })
+export const replace = (from: string, content: string): Config => ({
+  type: 'Replace',
+  pattern: { String: from },
+  content,
+})
 
 export const unknownToken = ({ special, tokens, types }: GgufTokens): string | undefined =>
   special('unknown') ?? tokens[types.indexOf(tokenType.unknown)]

@@ -4,6 +4,7 @@ import type { Metadata } from '../../../model/index.js'
 import type { Config } from '../../family.js'
 import { tokenType } from '../token-types.js'
 import { byteLevelBpe } from './byte-level.js'
+import { listedMerges } from './gemma4.js'
 import { addedToken, type GgufTokens, isAdded, readGgufTokens, refuseUnknown } from './gguf-tokens.js'
 import type { Rules } from './rules.js'
 import { mergedPieces } from './sentence-piece.js'
@@ -14,6 +15,7 @@ import { wordPiece } from './word-piece.js'
 const kinds: Readonly<Record<string, (tokens: GgufTokens) => Rules>> = {
   gpt2: byteLevelBpe,
   llama: mergedPieces,
+  gemma4: listedMerges,
   t5: scoredPieces,
   bert: wordPiece,
 }
