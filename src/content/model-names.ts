@@ -26,8 +26,10 @@ export async function namesOf(model: Model, stored: Metadata = model.metadata): 
 }
 
 /** The architecture that metadata or a configuration states. */
-export const statedArchitecture = ({ metadata }: Model, config: Config | undefined): string | undefined =>
-  statedIn(metadata, architectureKeys) ?? architectureIn(config)
+export const statedArchitecture = (
+  { metadata }: Pick<Model, 'metadata'>,
+  config: Config | undefined,
+): string | undefined => statedIn(metadata, architectureKeys) ?? architectureIn(config)
 
 /** The configuration, as a file of the model or beside it. */
 export async function configOf(model: Model, signal?: AbortSignal): Promise<Config | undefined> {

@@ -14,6 +14,7 @@ import {
 import { notesOf } from '../notes.js'
 import { encodeModelInfo } from './encode.js'
 import { filledKeys, modelInfoFromConfig } from './from-config.js'
+import { modelInfoFromMetadata } from './from-metadata.js'
 import { hasIntMark, intMarkKey } from './int-mark.js'
 import { describeModelInfo, emptyModelInfo, type ModelInfo, type ParsedModelInfo } from './model-info.js'
 
@@ -43,9 +44,11 @@ export async function judgeModelInfo(
   const mark = hasIntMark(extras) ? [intMarkKey] : []
   const given = config && extras.has(filledKeys[0]) && config.byteLength <= maxConfig ? config : undefined
   const filled = given && modelInfoFromConfig(await readPayload(given, signal), info.modelName)
-  const expected = filled?.info ?? { ...emptyModelInfo, modelName: info.modelName }
+  // Older files have a name alone where there was no config.json.
+  const { modelName } = info
+  const expected = filled ? [filled.info] : [modelInfoFromMetadata(extras, modelName), { ...emptyModelInfo, modelName }]
   const isDerived =
-    isSameInfo(info, expected) &&
+    expected.some((each) => isSameInfo(info, each)) &&
     [...(filled?.extras ?? [])].every(([key, value]) => isSameEntry(value, extras.get(key))) &&
     isAsWritten(parsed, bytes)
   const keys = new Set([...(isDerived && filled ? filled.extras.keys() : []), ...mark])

@@ -13,6 +13,7 @@ import {
 import { encodeModelInfo } from '../model-info/encode.js'
 import { configExtras, type ModelInfoContent, maxConfig, modelInfoOf } from '../model-info/filled-info.js'
 import { modelInfoFromConfig } from '../model-info/from-config.js'
+import { modelInfoFromMetadata } from '../model-info/from-metadata.js'
 import { intMarkFor } from '../model-info/int-mark.js'
 import { emptyModelInfo } from '../model-info/model-info.js'
 import type { Notes } from '../notes.js'
@@ -92,12 +93,17 @@ async function modelInfoData(
     const isOutdated = content?.config && config && config !== content.config
     if (isOutdated) return fillModelInfo(await readConfig(config, signal), content.info.modelName, metadata)
     if (part.data && sameMetadata(content?.extras, new Map([...known, ...metadata]))) return part.data
-    if (content) return encodeModelInfo(content.info, new Map([...known, ...metadata]), content.flags)
+    if (content) {
+      const all = new Map([...known, ...metadata])
+      const { info, isDerived } = content
+      const isFromMetadata = isDerived && !content.config
+      return encodeModelInfo(isFromMetadata ? modelInfoFromMetadata(all, info.modelName) : info, all, content.flags)
+    }
     const message = `the ModelInfo section cannot be understood, so nothing can be added to it; leave it out with ${callerWord(`--without ${part.kind}`, `without: ['${part.kind}']`)}`
     failWith(writeCodes['not-writable'], { file: '', path: 'model_info', message })
   }
   // An MCF file without ModelInfo stays without, unless there is metadata to hold.
-  if (notes) return metadata.size === 0 ? undefined : encodeModelInfo(emptyModelInfo, metadata)
+  if (notes) return metadata.size === 0 ? undefined : encodeModelInfo(modelInfoFromMetadata(metadata, ''), metadata)
   const [main] = model.files
   const name = main?.folder?.name ?? modelName(main?.name ?? '')
   return fillModelInfo(config && (await readConfig(config, signal)), name, metadata)
@@ -109,7 +115,7 @@ const readConfig = async (config: Payload, signal: AbortSignal | undefined): Pro
 function fillModelInfo(config: Uint8Array | undefined, name: string, metadata: Metadata): Uint8Array {
   const { info, extras } = config
     ? modelInfoFromConfig(config, name)
-    : { info: { ...emptyModelInfo, modelName: name }, extras: [] }
+    : { info: modelInfoFromMetadata(metadata, name), extras: [] }
   return encodeModelInfo(info, new Map([...extras, ...metadata]))
 }
 

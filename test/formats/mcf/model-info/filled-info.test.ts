@@ -2,7 +2,15 @@
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { diffModels, MemorySource, openModel, planConversion } from '../../../../src/kit.js'
+import {
+  diffModels,
+  MemorySource,
+  type Metadata,
+  type MetaValue,
+  type Model,
+  openModel,
+  planConversion,
+} from '../../../../src/kit.js'
 import { runCli as tare } from '../../../cli/run-cli.js'
 import { useTempDir } from '../../../node/temp-dir.js'
 import { convertToFiles, sourceOf } from '../../../support/convert.js'
@@ -95,5 +103,46 @@ describe('ModelInfo of a file', () => {
     const carried = await openModel(sourceOf(files))
     expect((await diffModels(model, carried)).equal).toBe(true)
     expect([...(await convertToFiles(carried, 'mcf')).values()][0]).toEqual(bytes)
+  })
+})
+
+describe('ModelInfo of a model without config.json', () => {
+  const u32 = (value: number) => ({ type: 'u32', value }) as const
+  const gguf = new Map<string, MetaValue>([
+    ['general.architecture', { type: 'str', value: 'qwen3' }],
+    ['qwen3.block_count', u32(2)],
+    ['qwen3.embedding_length', u32(8)],
+    ['qwen3.attention.head_count', u32(4)],
+    ['qwen3.attention.head_count_kv', u32(2)],
+    ['qwen3.context_length', u32(64)],
+    ['qwen3.vocab_size', u32(7)],
+    ['qwen3.rope.freq_base', { type: 'f32', value: 1e6 }],
+    ['qwen3.rope.scaling.type', { type: 'str', value: 'yarn' }],
+    ['qwen3.rope.scaling.factor', { type: 'f32', value: 4 }],
+    ['qwen3.rope.scaling.original_context_length', u32(16)],
+  ])
+  const written = async (metadata: Metadata): Promise<Model> => {
+    const model: Model = { format: 'memory', metadata, tensors: [], parts: [], files: [] }
+    return openModel(sourceOf(await convertToFiles(model, 'mcf')))
+  }
+  const infoIn = ({ parts }: Model) => parts.find(({ kind }) => kind === 'mcf.model-info')!
+
+  it('follows from the metadata that a GGUF file has, and comes and goes with them', async () => {
+    const model = await written(gguf)
+    expect(infoIn(model)).toMatchObject({
+      sharing: 'derived',
+      value: {
+        ...{ arch: 'qwen', vocabSize: 7, hiddenSize: 8, layerCount: 2, headCount: 4, headCountKv: 2 },
+        ...{ contextLength: 64, trainContext: 16, ropeType: 'yarn', ropeFreqBase: 1e6, ropeScale: 4 },
+      },
+    })
+    const changed = new Map<string, MetaValue>([...model.metadata, ['qwen3.block_count', u32(3)]])
+    const again = await openModel(sourceOf(await convertToFiles({ ...model, metadata: changed }, 'mcf')))
+    expect(infoIn(again)).toMatchObject({ sharing: 'derived', value: { arch: 'qwen', layerCount: 3 } })
+  })
+
+  it('knows no architecture that the format has no number for', async () => {
+    const model = await written(new Map([['general.architecture', { type: 'str', value: 'bert' }]]))
+    expect(infoIn(model)).toMatchObject({ sharing: 'derived', value: { arch: 'unknown' } })
   })
 })
