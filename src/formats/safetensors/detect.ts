@@ -5,6 +5,17 @@ export const headSize = 65_536
 
 export const indexSuffix = '.safetensors.index.json'
 
+const shardForm = /^(.*)-(\d{5})-of-(\d{5})\.safetensors$/
+
+/** The files of a set in order, where these are all of one set and nothing else of this format. */
+export function completeSet(names: readonly string[]): readonly string[] | undefined {
+  const files = names.filter((name) => name.endsWith('.safetensors')).sort()
+  const [, stem, , count] = shardForm.exec(files[0] ?? '') ?? []
+  const isNext = (name: string, i: number): boolean =>
+    name === `${stem}-${String(i + 1).padStart(5, '0')}-of-${count}.safetensors`
+  return Number(count) === files.length && files.every(isNext) ? files : undefined
+}
+
 /** An index by its content; or by its name, unless the content is a header, however little is left of it. */
 export function isIndex(head: Uint8Array, name: string): boolean {
   if (looksLikeIndex(head)) return true

@@ -1,7 +1,7 @@
 import type { Format } from '../../model/index.js'
 import { writeCapabilities } from './capabilities.js'
 import { codes } from './codes.js'
-import { indexSuffix, looksLikeIndex } from './detect.js'
+import { completeSet, indexSuffix, looksLikeIndex } from './detect.js'
 import { headerLengthIn, maxHeaderLength, prefix, slackOption, startsLikeText } from './structs.js'
 
 const published = ['model.safetensors', `model${indexSuffix}`] as const
@@ -35,7 +35,7 @@ export const safetensors: Format<'safetensors', typeof codes> = {
     const indexes = names.filter((name) => name.endsWith(indexSuffix))
     if (indexes.length === 1) return indexes[0]
     const files = names.filter((name) => name.endsWith('.safetensors'))
-    return files.length === 1 ? files[0] : undefined
+    return files.length === 1 ? files[0] : indexes.length === 0 ? completeSet(files)?.[0] : undefined
   },
 
   options: {

@@ -22,7 +22,7 @@ export async function readIndex(source: ByteSource, context: ReadContext, readFi
   }
 }
 
-function mergeMetadata(shards: ReadonlyMap<string, Opened>, { report }: ReadContext): Map<string, MetaValue> {
+export function mergeMetadata(shards: ReadonlyMap<string, Opened>, { report }: ReadContext): Map<string, MetaValue> {
   const merged = new Map<string, MetaValue>()
   for (const [file, { model }] of shards) {
     for (const [key, value] of model.metadata) {

@@ -31,15 +31,19 @@ import { headSize, isIndex } from './detect.js'
 import { checkPadding, type Entry, entryPath, readEntry, readMetadata } from './header.js'
 import { withIndexMetadata } from './index-metadata.js'
 import { readIndex } from './read-index.js'
+import { readSet, setOf } from './read-set.js'
 import { headerLengthIn, maxHeaderLength, metadataKey, prefix, startsLikeText } from './structs.js'
 
-/** A model is one file, or a set of files with an index. */
+/** A model is one file, or a set of files, mostly with an index. */
 export async function read(source: ByteSource, context: ReadContext): Promise<Opened> {
   const head = await source.read(0, Math.min(source.size, headSize), { signal: context.signal })
+  const set = setOf(source)
   const model =
     startsLikeText(head) && isIndex(head, source.name)
       ? await readIndex(source, context, readFile)
-      : withIndexMetadata(await readFile(source, context))
+      : set
+        ? await readSet(source, set, context, readFile)
+        : withIndexMetadata(await readFile(source, context))
   return { model, check: (checking) => check(model, checking) }
 }
 
