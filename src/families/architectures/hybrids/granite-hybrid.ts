@@ -52,7 +52,7 @@ const context: KeyRule = {
   key: 'context_length',
   type: 'u32',
   from: ['max_position_embeddings'],
-  value: ({ config }) => (rotates(config) ? config.max_position_embeddings : 2 ** 20),
+  value: ({ config }) => (rotates(config) ? undefined : 2 ** 20),
 }
 
 const rotates = (config: Config): boolean => config.model_type === 'bamba' || !isHybrid(config)
@@ -107,8 +107,8 @@ const finetuned: KeyRule = {
 }
 
 const mixedKeys = (keys: readonly KeyRule[], back: (value: unknown) => Config): readonly KeyRule[] => {
-  const own = [context, statedVocabulary, kvHeads(back)]
-  return [...keys.map((rule) => own.find(({ key }) => key === rule.key) ?? rule), ...mambaKeys, finetuned]
+  const own = [statedVocabulary, kvHeads(back)]
+  return [...keys.map((rule) => own.find(({ key }) => key === rule.key) ?? rule), ...mambaKeys, finetuned, context]
 }
 
 const mamba = `${layer}.mamba`

@@ -65,8 +65,7 @@ const context: KeyRule = {
   key: 'context_length',
   type: 'u32',
   from: ['max_position_embeddings'],
-  value: ({ config }) =>
-    kindsOf(config).every((kind) => kind === 'attention') ? config.max_position_embeddings : 2 ** 20,
+  value: ({ config }) => (kindsOf(config).every((kind) => kind === 'attention') ? undefined : 2 ** 20),
 }
 
 const ssm: readonly KeyRule[] = [
@@ -90,7 +89,7 @@ const headDim: readonly KeyRule[] = [
 ]
 
 const keysWith = (feedForward: KeyRule, more: readonly KeyRule[]): readonly KeyRule[] => {
-  const own = [context, statedVocabulary, kvHeads, feedForward]
+  const own = [statedVocabulary, kvHeads, feedForward]
   const isStated = new Set(headDim.map(({ key }) => key))
   return [
     ...graniteMoeKeys
@@ -101,6 +100,7 @@ const keysWith = (feedForward: KeyRule, more: readonly KeyRule[]): readonly KeyR
           : (own.find(({ key }) => key === rule.key) ?? rule),
       ),
     ...ssm,
+    context,
     ...headDim,
     ...more,
   ]
