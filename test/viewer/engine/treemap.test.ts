@@ -39,6 +39,8 @@ describe('the treemap of the page', () => {
     for (const { many, type } of joined) {
       expect(type).toBe('f32')
       expect(many?.count).toBe(4000)
+      expect(names.filter((name) => name.startsWith(many!.path)).length).toBeGreaterThanOrEqual(4000)
+      expect(many!.path).toMatch(/^\w+.\d+/)
       const { test } = parseFilter(many!.filter)
       const found = modelOf(names).tensors.filter((tensor, i) => test(tensor, i, () => undefined))
       expect(found.length).toBe(4000)

@@ -12,7 +12,7 @@ export interface TreemapBox extends Box {
   readonly type: string
   readonly tensor?: { readonly name: string; readonly type: string; readonly shape: readonly number[] } | undefined
   /** Tensors that are shown as this one box, and a filter that leaves them in the table. */
-  readonly many?: { readonly count: number; readonly filter: string } | undefined
+  readonly many?: { readonly count: number; readonly path: string; readonly filter: string } | undefined
 }
 
 /** In pixels. */
@@ -47,7 +47,13 @@ function placeBoxes(root: TreeNode, width: number, height: number): TreemapBox[]
     const isLeaf = isFine || tensor !== undefined
     const path = above === '' ? name : `${above}.${name}`
     if (depth > 0) {
-      const many = isFine ? { count: node.tensors, filter: filterFor(path, top?.name ?? '') } : undefined
+      const many = isFine
+        ? {
+            count: node.tensors,
+            path: (top?.name ?? path).slice(0, path.length),
+            filter: filterFor(path, top?.name ?? ''),
+          }
+        : undefined
       boxes.push({ ...box, name, bytes, depth, isLeaf, type: typeOf(top), tensor: factsOf(tensor), many })
     }
     if (isLeaf) return

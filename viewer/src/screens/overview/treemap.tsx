@@ -24,7 +24,7 @@ const directions: Readonly<Record<string, Direction>> = {
 }
 
 function describe({ name, bytes, tensor, many }: TreemapBox, error: string | undefined): string {
-  if (many) return `${visible(name)} · ${countLabel(many.count)} tensors · ${sizeLabel(bytes)}`
+  if (many) return `${visible(many.path)} · ${countLabel(many.count)} tensors · ${sizeLabel(bytes)}`
   if (!tensor) return `${visibleName(name)} · ${sizeLabel(bytes)}`
   const facts = [visibleName(tensor.name), typeLabel(tensor.type), shapeLabel(tensor.shape), sizeLabel(bytes)]
   return (error === undefined ? facts : [...facts, error]).join(' · ')
