@@ -102,7 +102,7 @@ describe('Keras', () => {
 describe('hostile files of Keras', () => {
   it.each([
     ['bad-tree-cycle.h5', 'hdf5/structure'],
-    ['bad-userblock-512.h5', 'hdf5/unsupported'],
+    ['bad-userblock-512.h5', 'open/foreign-format'],
     ['bad-link-loop', 'hdf5/group-again'],
     ['bad-data-on-index.h5', 'hdf5/overlap'],
     ['bad-data-address.h5', 'hdf5/outside'],

@@ -1,7 +1,7 @@
 // A cluster of one machine on loopback, with Slurm's own programs, where they are installed: munge, a controller and a node.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { availableParallelism, hostname } from 'node:os'
 import { setTimeout } from 'node:timers/promises'
 import { afterEach, beforeEach } from 'vitest'
@@ -35,10 +35,13 @@ export function useSlurm(at: (...names: string[]) => string) {
     const { status, stdout } = run(program, args, environment())
     return status === 0 ? stdout.trim() : undefined
   }
-  const until = async (isSo: () => boolean, what: string): Promise<void> => {
-    const end = Date.now() + 180_000
+  const jobs = (): string | undefined => ask('squeue', '-h', '-o', '%i %T %r')
+  /** Of a controller that does not answer. */
+  const lastWords = (): string => readFileSync(at('slurm', 'slurmctld.log'), 'utf8').slice(-1000)
+  const until = async (isSo: () => boolean, what: string | (() => string)): Promise<void> => {
+    const end = Date.now() + 120_000
     while (!isSo()) {
-      if (Date.now() > end) throw new Error(`${what} did not happen`)
+      if (Date.now() > end) throw new Error(`${typeof what === 'string' ? what : what()} did not happen`)
       await setTimeout(200)
     }
   }
@@ -66,7 +69,11 @@ export function useSlurm(at: (...names: string[]) => string) {
   return {
     environment,
     /** Waits until no job is left. */
-    settled: () => until(() => ask('squeue', '-h', '-o', '%i %T %r') === '', 'the end of all jobs'),
+    settled: () =>
+      until(
+        () => jobs() === '',
+        () => `the end of all jobs (${jobs() ?? lastWords()})`,
+      ),
     /** It saves its state now and then. */
     async restartController() {
       const state = at('slurm', 'state', 'job_state')
