@@ -144,7 +144,7 @@ function makeCost({ origin, cost = byteCosts.maxWork, slices, byteLength }: Payl
   return sum
 }
 
-/** The tasks of one of several workers that share them: adjacent ones of each kind, such that all have about the same to do. */
+/** The tasks of one of several workers that share them, such that all have about the same to do. */
 export function shareOf(tasks: readonly Task[], index: number, workers: number): Task[] {
   const own: Task[] = []
   for (const { task, share } of sharedOut(tasks, workers)) if (share === index) own.push(task)
@@ -152,21 +152,27 @@ export function shareOf(tasks: readonly Task[], index: number, workers: number):
 }
 
 /**
- * All tasks with the positions of the workers whose share they are. Each kind is shared out by itself: costs are estimates, which are wrong by
- * about the same factor for all tasks of a kind, since one computes and the other waits for the network.
+ * All tasks with the positions of the workers whose share they are: each goes to the worker that has the least to do so far, and the short ones at
+ * the end make up for differences. Each kind is shared out by itself: costs are estimates, which are wrong by about the same factor for all tasks of
+ * a kind, since one computes and the other waits for the network.
  */
 export function* sharedOut(
   tasks: readonly Task[],
   workers: number,
 ): Generator<{ readonly task: Task; readonly share: number }, void, void> {
   for (const kind of ['range', 'check', 'look'] as const) {
-    const those = tasks.filter((task) => task.kind === kind)
-    const total = those.reduce((sum, { cost }) => sum + cost, 0)
-    let done = 0
-    for (const task of those) {
-      const middle = done + task.cost / 2
-      done += task.cost
-      yield { task, share: total > 0 ? Math.min(workers - 1, Math.floor((middle / total) * workers)) : 0 }
+    const loads = new Float64Array(workers)
+    for (const task of tasks) {
+      if (task.kind !== kind) continue
+      const share = positionOfMin(loads)
+      loads[share]! += task.cost
+      yield { task, share }
     }
   }
+}
+
+function positionOfMin(values: Float64Array): number {
+  let found = 0
+  for (let i = 1; i < values.length; i++) if (values[i]! < values[found]!) found = i
+  return found
 }
