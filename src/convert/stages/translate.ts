@@ -3,6 +3,7 @@
 // architecture is known.
 import { findFile } from '../../content/companions.js'
 import { callerWord, failWith, usageCodes } from '../../errors/index.js'
+import { ModelDirectory } from '../../families/directory.js'
 import type { Translated } from '../../families/index.js'
 import { formatById } from '../../formats/index.js'
 import { globMatcher } from '../../transforms/glob.js'
@@ -21,6 +22,7 @@ export async function translate(state: State): Promise<State> {
 
 async function toGguf(state: State): Promise<State> {
   const { model, target, options } = state
+  if (!(await new ModelDirectory(model, options.signal).has('config.json'))) return state
   // With the first such directory: the tables of all architectures, and a parser for model cards, are not needed by others.
   const families = await import('../../families/index.js')
   const name = options.cast?.toLowerCase().replace(/^ggml\./, '')
