@@ -22,7 +22,6 @@ export {
   jobStatus,
   type PlannedJob,
   startJob,
-  startOpenJob,
   workOnJob,
   writeJob,
 } from './jobs/index.js'
