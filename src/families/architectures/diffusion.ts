@@ -2,21 +2,10 @@
 import { headSize, numberIn } from '../facts.js'
 import type { Family, KeyRule } from '../family.js'
 import { maskToken, seesAll } from './moe/qwen-like.js'
-import { commonKeys, key } from './shared-keys.js'
+import { commonKeys, decoderSettings, key } from './shared-keys.js'
 import { attentionNames, expertNames, gatedMlpNames, headNormNames, outerNames, preNormNames } from './shared-names.js'
 
-const settings = [
-  'num_hidden_layers',
-  'max_position_embeddings',
-  'hidden_size',
-  'intermediate_size',
-  'num_attention_heads',
-  'num_key_value_heads',
-  'rms_norm_eps',
-  'rope_theta',
-  'num_experts',
-  'num_experts_per_tok',
-]
+const settings = [...decoderSettings, 'num_experts', 'num_experts_per_tok']
 
 export const dream: Family = {
   architecture: 'dream',

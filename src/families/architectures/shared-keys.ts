@@ -3,6 +3,18 @@ import { configWords } from '../../content/config-words.js'
 import { isObject } from '../facts.js'
 import type { Config, KeyRule } from '../family.js'
 
+/** What config.json says of nearly every decoder with rotary positions. */
+export const decoderSettings = [
+  'num_hidden_layers',
+  'max_position_embeddings',
+  'hidden_size',
+  'intermediate_size',
+  'num_attention_heads',
+  'num_key_value_heads',
+  'rms_norm_eps',
+  'rope_theta',
+] as const
+
 export const key = {
   blocks: { key: 'block_count', type: 'u32', from: configWords.layers, value: ({ layers }) => layers },
   context: { key: 'context_length', type: 'u32', from: ['max_position_embeddings'], required: true },

@@ -149,9 +149,9 @@ async function openAll(main: ByteSource, paths: readonly string[]): Promise<Byte
  */
 async function partsOf(main: ByteSource, options: ServedOptions): Promise<readonly ByteSource[]> {
   try {
-    return (
-      await (await recognise(main, { ...options, report: collectingReport(main.name, []) })).read()
-    ).model.files.slice(1)
+    const recognised = await recognise(main, { ...options, report: collectingReport(main.name, []) })
+    const { model } = await recognised.read()
+    return model.files.slice(1)
   } catch (error) {
     if (!(error instanceof TareError)) throw error
     const names = main.folder?.isWhole ? main.folder.files.filter((name) => isCompanion(name) || isWeights(name)) : []

@@ -2,24 +2,24 @@
 import {
   attention,
   dense,
+  doubled,
   each,
   expertMlps,
   experts,
   inner,
+  mamba2,
   mlp,
   norms,
   output,
   preNorms,
   type Shapes,
+  state,
   type Variant,
   variant,
   vocabulary,
   weights,
   width,
 } from './shapes.js'
-
-const state = 4
-const doubled = 2 * width
 
 /** The part of a layer that carries a state, under the names of Mamba. */
 const mixer = (prefix: string): Shapes => ({
@@ -57,16 +57,7 @@ export const hybridModels: Readonly<Record<string, Variant>> = {
       ...each(
         (layer) => ({
           ...norms(layer, 'norm'),
-          ...weights(`${layer}.mixer`, {
-            in_proj: [2 * doubled + 4 * state + 4, width],
-            conv1d: [doubled + 4 * state, 1, 4],
-            norm: [doubled],
-            out_proj: [width, doubled],
-          }),
-          [`${layer}.mixer.conv1d.bias`]: [doubled + 4 * state],
-          [`${layer}.mixer.A_log`]: [4],
-          [`${layer}.mixer.D`]: [4],
-          [`${layer}.mixer.dt_bias`]: [4],
+          ...mamba2(`${layer}.mixer`, 2),
         }),
         'backbone.layers',
       ),

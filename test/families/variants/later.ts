@@ -5,6 +5,7 @@ import {
   each,
   expertMlps,
   experts,
+  headNorms,
   inner,
   mlp,
   norms,
@@ -20,8 +21,6 @@ import {
   width,
   withBiases,
 } from './shapes.js'
-
-const headNorms = (layer: string, size = 4): Shapes => weights(`${layer}.self_attn`, { q_norm: [size], k_norm: [size] })
 
 const compressed = (layer: string): Shapes =>
   weights(`${layer}.self_attn`, {

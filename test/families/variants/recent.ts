@@ -6,7 +6,9 @@ import {
   each,
   expertMlps,
   experts,
+  headNorms,
   inner,
+  mamba2,
   mlp,
   norms,
   outer,
@@ -14,6 +16,7 @@ import {
   preNorms,
   type Settings,
   type Shapes,
+  state,
   type Variant,
   variant,
   vocabulary,
@@ -21,23 +24,6 @@ import {
   width,
 } from './shapes.js'
 import { sparseModels } from './sparse.js'
-
-const state = 4
-const doubled = 2 * width
-
-/** The part of a layer that is Mamba 2. */
-const mamba2 = (prefix: string): Shapes => ({
-  ...weights(prefix, {
-    in_proj: [2 * doubled + 2 * state + 4, width],
-    conv1d: [doubled + 2 * state, 1, 4],
-    norm: [doubled],
-    out_proj: [width, doubled],
-  }),
-  [`${prefix}.conv1d.bias`]: [doubled + 2 * state],
-  [`${prefix}.A_log`]: [4],
-  [`${prefix}.D`]: [4],
-  [`${prefix}.dt_bias`]: [4],
-})
 
 const granite: Settings = {
   attention_multiplier: 0.0078125,
@@ -149,7 +135,7 @@ export const recentModels: Readonly<Record<string, Variant>> = {
       ...each((layer) => ({
         ...preNorms(layer),
         ...attention(layer),
-        ...weights(`${layer}.self_attn`, { q_norm: [4], k_norm: [4] }),
+        ...headNorms(layer),
         ...weights(`${layer}.mlp`, { gate: [experts, width] }),
         ...expertMlps(`${layer}.mlp.experts`, 6),
       })),
@@ -166,7 +152,7 @@ export const recentModels: Readonly<Record<string, Variant>> = {
       ...each((layer) => ({
         ...preNorms(layer),
         ...attention(layer),
-        ...weights(`${layer}.self_attn`, { q_norm: [4], k_norm: [4] }),
+        ...headNorms(layer),
         ...weights(`${layer}.mlp`, { gate: [4, width] }),
         ...Object.assign({}, ...[0, 1, 2, 3].map((e) => mlp(`${layer}.mlp.experts.${e}`, 6))),
         ...Object.assign({}, ...[0, 1].map((e) => mlp(`${layer}.mlp.chunk_experts.${e}`, 4))),
@@ -216,7 +202,7 @@ export const recentModels: Readonly<Record<string, Variant>> = {
       ...each((layer) => ({
         ...preNorms(layer),
         ...attention(layer),
-        ...weights(`${layer}.self_attn`, { q_norm: [4], k_norm: [4] }),
+        ...headNorms(layer),
         ...weights(`${layer}.mlp`, { gate: [experts, width] }),
         ...expertMlps(`${layer}.mlp.experts`, 6),
       })),
@@ -250,7 +236,7 @@ export const recentModels: Readonly<Record<string, Variant>> = {
     'MaincoderForCausalLM',
     'maincoder',
     { head_dim: 4 },
-    { ...dense, ...output, ...each((layer) => weights(`${layer}.self_attn`, { q_norm: [4], k_norm: [4] })) },
+    { ...dense, ...output, ...each(headNorms) },
     'bpe',
   ),
   'DeepSeek V3 with a null': {
@@ -275,7 +261,7 @@ export const recentModels: Readonly<Record<string, Variant>> = {
         ...preNorms(layer),
         ...norms(layer, 'pre_feedforward_layernorm', 'post_feedforward_layernorm'),
         ...attention(layer),
-        ...weights(`${layer}.self_attn`, { q_norm: [4], k_norm: [4] }),
+        ...headNorms(layer),
         ...mlp(`${layer}.mlp`),
       })),
     },

@@ -57,9 +57,30 @@ export const norms = (layer: string, ...names: readonly string[]): Shapes =>
 export const preNorms = (layer: string): Shapes => norms(layer, 'input_layernorm', 'post_attention_layernorm')
 export const expertMlps = (prefix: string, size: number): Shapes =>
   Object.assign({}, ...Array.from({ length: experts }, (_, e) => mlp(`${prefix}.${e}`, size)))
+export const headNorms = (layer: string, size = 4): Shapes =>
+  weights(`${layer}.self_attn`, { q_norm: [size], k_norm: [size] })
 export const dense: Shapes = {
   ...outer,
   ...each((layer) => ({ ...preNorms(layer), ...attention(layer), ...mlp(`${layer}.mlp`) })),
+}
+
+/** The sizes of the parts of a layer that carry a state. */
+export const [state, doubled] = [4, 2 * width]
+/** Mamba 2 with four heads. */
+export const mamba2 = (prefix: string, groups = 1): Shapes => {
+  const channels = doubled + 2 * groups * state
+  return {
+    ...weights(prefix, {
+      in_proj: [doubled + channels + 4, width],
+      conv1d: [channels, 1, 4],
+      norm: [doubled],
+      out_proj: [width, doubled],
+    }),
+    [`${prefix}.conv1d.bias`]: [channels],
+    [`${prefix}.A_log`]: [4],
+    [`${prefix}.D`]: [4],
+    [`${prefix}.dt_bias`]: [4],
+  }
 }
 
 export const variant = (

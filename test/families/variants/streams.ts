@@ -1,16 +1,20 @@
 // Gemma 3n, Falcon-H1 and Qwen3-Next: layers that are built of more than attention and one feed-forward part.
 import {
   attention,
+  doubled,
   each,
   expertMlps,
   experts,
+  headNorms,
   inner,
+  mamba2,
   mlp,
   norms,
   outer,
   output,
   preNorms,
   type Shapes,
+  state,
   type Variant,
   variant,
   vocabulary,
@@ -18,11 +22,8 @@ import {
   width,
 } from './shapes.js'
 
-const headNorms = (layer: string): Shapes => weights(`${layer}.self_attn`, { q_norm: [4], k_norm: [4] })
 const small = 3
 const rank = 2
-const state = 4
-const doubled = 2 * width
 
 const altup = (layer: string): Shapes => ({
   ...norms(
@@ -154,16 +155,7 @@ export const streamModels: Readonly<Record<string, Variant>> = {
         ...norms(layer, 'input_layernorm', 'pre_ff_layernorm'),
         ...attention(layer),
         ...mlp(`${layer}.feed_forward`, inner),
-        ...weights(`${layer}.mamba`, {
-          in_proj: [2 * doubled + 2 * state + 4, width],
-          conv1d: [doubled + 2 * state, 1, 4],
-          norm: [doubled],
-          out_proj: [width, doubled],
-        }),
-        [`${layer}.mamba.conv1d.bias`]: [doubled + 2 * state],
-        [`${layer}.mamba.A_log`]: [4],
-        [`${layer}.mamba.D`]: [4],
-        [`${layer}.mamba.dt_bias`]: [4],
+        ...mamba2(`${layer}.mamba`),
       })),
     },
     'bpe',

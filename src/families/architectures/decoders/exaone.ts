@@ -3,7 +3,7 @@ import { find, headSize, num } from '../../facts.js'
 import type { Config, Family } from '../../family.js'
 import { countsFurtherLayers, furtherLayers } from '../further-layers.js'
 import { named } from '../hybrids/qwen3-next.js'
-import { commonKeys, key } from '../shared-keys.js'
+import { commonKeys, decoderSettings, key } from '../shared-keys.js'
 import {
   attentionNames,
   expertNames,
@@ -115,18 +115,7 @@ export const exaoneMoe: Family = {
   architecture: 'exaone-moe',
   classes: ['ExaoneMoEForCausalLM', 'ExaoneMoeForCausalLM'],
   configs: { exaone_moe: {} },
-  settings: [
-    'num_hidden_layers',
-    'max_position_embeddings',
-    'hidden_size',
-    'intermediate_size',
-    'num_attention_heads',
-    'num_key_value_heads',
-    'rms_norm_eps',
-    'rope_theta',
-    'num_experts',
-    'num_experts_per_tok',
-  ],
+  settings: [...decoderSettings, 'num_experts', 'num_experts_per_tok'],
   ...countsFurtherLayers,
   named,
   keys: [

@@ -1,20 +1,11 @@
 // InternLM 2, whose q, k and v of each group of heads are one matrix, and InternLM 3, which is built like Llama.
 import type { Family } from '../../family.js'
-import { commonKeys } from '../shared-keys.js'
+import { commonKeys, decoderSettings } from '../shared-keys.js'
 import { gatedMlpNames, outerNames, permutedAttentionNames, preNormNames } from '../shared-names.js'
 import { llamaKeys } from './llama.js'
 
 const layer = 'model.layers.{n}'
-const settings = [
-  'num_hidden_layers',
-  'max_position_embeddings',
-  'hidden_size',
-  'intermediate_size',
-  'num_attention_heads',
-  'num_key_value_heads',
-  'rms_norm_eps',
-  'rope_theta',
-]
+const settings = [...decoderSettings]
 
 export const internLm2: Family = {
   architecture: 'internlm2',

@@ -2,7 +2,7 @@
 import { shortestF32 } from '../../../dtypes/shortest.js'
 import { num } from '../../facts.js'
 import type { Family } from '../../family.js'
-import { commonKeys } from '../shared-keys.js'
+import { commonKeys, decoderSettings } from '../shared-keys.js'
 import { gatedMlpNames, outerNames, preNormNames } from '../shared-names.js'
 
 const attention = 'model.layers.{n}.self_attn'
@@ -11,16 +11,7 @@ export const miniCpm: Family = {
   architecture: 'minicpm',
   classes: ['MiniCPMForCausalLM'],
   configs: { minicpm: {} },
-  settings: [
-    'num_hidden_layers',
-    'max_position_embeddings',
-    'hidden_size',
-    'intermediate_size',
-    'num_attention_heads',
-    'num_key_value_heads',
-    'rms_norm_eps',
-    'rope_theta',
-  ],
+  settings: [...decoderSettings],
   keys: [
     ...commonKeys,
     { key: 'embedding_scale', type: 'f32', from: ['scale_emb'], required: true },

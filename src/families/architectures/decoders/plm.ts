@@ -1,7 +1,7 @@
 // PLM: attention on a compressed form of k and v, and a feed-forward part without a gate.
 import { num } from '../../facts.js'
 import type { Family } from '../../family.js'
-import { commonKeys, key } from '../shared-keys.js'
+import { commonKeys, decoderSettings, key } from '../shared-keys.js'
 import { outerNames, preNormNames } from '../shared-names.js'
 
 const attention = 'model.layers.{n}.self_attn'
@@ -10,16 +10,7 @@ export const plm: Family = {
   architecture: 'plm',
   classes: ['PLMForCausalLM'],
   configs: { plm: {} },
-  settings: [
-    'num_hidden_layers',
-    'max_position_embeddings',
-    'hidden_size',
-    'intermediate_size',
-    'num_attention_heads',
-    'num_key_value_heads',
-    'rms_norm_eps',
-    'rope_theta',
-  ],
+  settings: [...decoderSettings],
   keys: [
     ...commonKeys,
     key.vocabulary,

@@ -1,7 +1,7 @@
 // EuroBERT: the layers of Llama, with attention to both sides.
 import type { Family, NameTable } from '../../family.js'
 import { seesAll } from '../moe/qwen-like.js'
-import { commonKeys, key } from '../shared-keys.js'
+import { commonKeys, decoderSettings, key } from '../shared-keys.js'
 import { attentionNames, gatedMlpNames, outerNames, preNormNames } from '../shared-names.js'
 
 const names: NameTable = { ...outerNames, ...preNormNames, ...attentionNames, ...gatedMlpNames }
@@ -11,16 +11,7 @@ export const euroBert: Family = {
   architecture: 'eurobert',
   classes: ['EuroBertModel', 'JinaEmbeddingsV5Model'],
   configs: { eurobert: {} },
-  settings: [
-    'num_hidden_layers',
-    'max_position_embeddings',
-    'hidden_size',
-    'intermediate_size',
-    'num_attention_heads',
-    'num_key_value_heads',
-    'rms_norm_eps',
-    'rope_theta',
-  ],
+  settings: [...decoderSettings],
   keys: [...commonKeys, seesAll, key.noRopeScaling, key.pooling],
   tensors: Object.fromEntries(Object.entries(inner).map(([name, rule]) => [name.replace(/^model\./, ''), rule])),
   prefix: { remove: ['model.'] },

@@ -1,9 +1,11 @@
 // Granite 4, and Bamba, which it comes from: layers of Mamba 2 with attention in some, and experts or one feed-forward part in each. Where all
 // layers have attention, the file is one of Granite.
+
 import { headSize, maxOf, num, numberIn } from '../../facts.js'
 import type { Config, Family, KeyRule, NameTable } from '../../family.js'
 import { graniteMoeKeys, withoutHeadSize } from '../decoders/granite.js'
 import { llamaKeys } from '../decoders/llama.js'
+import { decoderSettings } from '../shared-keys.js'
 import { gatedMlpNames, outerNames, permutedAttentionNames, preNormNames } from '../shared-names.js'
 
 const layer = 'model.layers.{n}'
@@ -142,18 +144,7 @@ const denseNames: NameTable = {
   [`${shared}.output_linear`]: 'blk.{n}.ffn_down',
 }
 
-const settings = [
-  'num_hidden_layers',
-  'max_position_embeddings',
-  'hidden_size',
-  'intermediate_size',
-  'num_attention_heads',
-  'num_key_value_heads',
-  'rms_norm_eps',
-  'rope_theta',
-  'num_local_experts',
-  'num_experts_per_tok',
-]
+const settings = [...decoderSettings, 'num_local_experts', 'num_experts_per_tok']
 
 const isSparse = (config: Config): boolean => Boolean(config.num_local_experts)
 

@@ -2,7 +2,7 @@
 import { headSize, num, numberIn } from '../../facts.js'
 import type { Family, KeyRule, NameTable } from '../../family.js'
 import { countsFurtherLayers, furtherLayers } from '../further-layers.js'
-import { commonKeys, key } from '../shared-keys.js'
+import { commonKeys, decoderSettings, key } from '../shared-keys.js'
 import { expertNames, gatedMlpNames, preNormNames, sharedExpertsNames } from '../shared-names.js'
 
 const layer = 'model.layers.{n}'
@@ -17,18 +17,7 @@ const names: NameTable = {
   ...sharedExpertsNames,
 }
 
-const settings = [
-  'num_hidden_layers',
-  'max_position_embeddings',
-  'hidden_size',
-  'intermediate_size',
-  'num_attention_heads',
-  'num_key_value_heads',
-  'rms_norm_eps',
-  'rope_theta',
-  'num_experts',
-  'num_experts_per_tok',
-]
+const settings = [...decoderSettings, 'num_experts', 'num_experts_per_tok']
 
 const ropeSize = (factor: number): KeyRule => ({
   key: 'rope.dimension_count',

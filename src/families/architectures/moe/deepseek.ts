@@ -5,7 +5,7 @@ import { headSize, heads, isObject, num } from '../../facts.js'
 import type { Default, Family, KeyRule, NameTable } from '../../family.js'
 import { furtherNames } from '../decoders/glm.js'
 import { anyFurtherLayers, countsFurtherLayers } from '../further-layers.js'
-import { commonKeys, key } from '../shared-keys.js'
+import { commonKeys, decoderSettings, key } from '../shared-keys.js'
 import {
   attentionNames,
   expertNames,
@@ -170,19 +170,7 @@ export const glm4MoeLite: Family = {
   tells: {},
   tellingPre: 'glm4',
   configs: { glm4_moe_lite: {} },
-  settings: [
-    'num_hidden_layers',
-    'max_position_embeddings',
-    'hidden_size',
-    'intermediate_size',
-    'num_attention_heads',
-    'num_key_value_heads',
-    'rms_norm_eps',
-    'rope_theta',
-    'n_routed_experts',
-    'num_experts_per_tok',
-    'moe_intermediate_size',
-  ],
+  settings: [...decoderSettings, 'n_routed_experts', 'num_experts_per_tok', 'moe_intermediate_size'],
   ...countsFurtherLayers,
   settle: (config) => config,
   keys: [...deepseek2.keys, anyFurtherLayers],
@@ -211,18 +199,7 @@ export const deepseek: Family = {
   architecture: 'deepseek',
   classes: ['DeepseekForCausalLM'],
   configs: { deepseek: {} },
-  settings: [
-    'num_hidden_layers',
-    'max_position_embeddings',
-    'hidden_size',
-    'intermediate_size',
-    'num_attention_heads',
-    'num_key_value_heads',
-    'rms_norm_eps',
-    'rope_theta',
-    'n_routed_experts',
-    'num_experts_per_tok',
-  ],
+  settings: [...decoderSettings, 'n_routed_experts', 'num_experts_per_tok'],
   keys: [
     ...commonKeys,
     {

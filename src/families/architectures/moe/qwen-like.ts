@@ -1,6 +1,6 @@
 // Models with experts that are built like Qwen 3 with experts, but for settings of their own.
 import type { Config, Family, KeyRule, NameTable, TensorRule } from '../../family.js'
-import { commonKeys, key } from '../shared-keys.js'
+import { commonKeys, decoderSettings, key } from '../shared-keys.js'
 import {
   attentionNames,
   expertNames,
@@ -23,18 +23,7 @@ const names: NameTable = {
   ...expertNames,
 }
 
-const settings = [
-  'num_hidden_layers',
-  'max_position_embeddings',
-  'hidden_size',
-  'intermediate_size',
-  'num_attention_heads',
-  'num_key_value_heads',
-  'rms_norm_eps',
-  'rope_theta',
-  'num_experts',
-  'num_experts_per_tok',
-]
+const settings = [...decoderSettings, 'num_experts', 'num_experts_per_tok']
 
 /** Every token sees every other. */
 export const seesAll: KeyRule = { key: 'attention.causal', type: 'bool', value: () => false, back: () => ({}) }

@@ -1,8 +1,10 @@
 // DeepSeek V3.2 and GLM-5: the compressed attention of DeepSeek, in which a small indexer chooses the tokens that are looked at.
+
 import { num, numberIn } from '../../facts.js'
 import type { Family, KeyRule, NameTable } from '../../family.js'
 import { furtherNames } from '../decoders/glm.js'
 import { countsFurtherLayers, furtherLayers } from '../further-layers.js'
+import { decoderSettings } from '../shared-keys.js'
 import { deepseek2 } from './deepseek.js'
 
 const indexer = 'model.layers.{n}.self_attn.indexer'
@@ -22,19 +24,7 @@ const indexerKeys: readonly KeyRule[] = [
   { key: 'attention.indexer.top_k', type: 'u32', from: ['index_topk'], required: true },
 ]
 
-const settings = [
-  'num_hidden_layers',
-  'max_position_embeddings',
-  'hidden_size',
-  'intermediate_size',
-  'num_attention_heads',
-  'num_key_value_heads',
-  'rms_norm_eps',
-  'rope_theta',
-  'n_routed_experts',
-  'num_experts_per_tok',
-  'moe_intermediate_size',
-]
+const settings = [...decoderSettings, 'n_routed_experts', 'num_experts_per_tok', 'moe_intermediate_size']
 
 const sparse: Omit<Family, 'architecture' | 'classes' | 'configs'> = {
   settings,
