@@ -2,6 +2,7 @@
 // and three keys: split.no (from 0), split.count, and split.tensors.count, which counts the tensors of the whole set. Only the first has
 // the other metadata. It stands for the set.
 import { type ByteSource, fileNameOf } from '../../bytes/index.js'
+import { shardName } from '../../content/shard-set.js'
 import { isSystemFailure, type Report, strictReport, TareError } from '../../errors/index.js'
 import type { Metadata, MetaValue, ReadContext } from '../../model/index.js'
 import { codes } from './codes.js'
@@ -61,7 +62,7 @@ export async function readSet(
   const { report } = context
   const named = parseShardName(first.source.name)
   if (!named) {
-    const message = `it is the first of ${place.count} files, but the name ${JSON.stringify(first.source.name)} is not NAME-00001-of-${fiveDigits(place.count)}.gguf`
+    const message = `it is the first of ${place.count} files, but the name ${JSON.stringify(first.source.name)} is not ${nameOfShard('NAME', 0, place.count)}`
     report.report(codes['shard-name'], { offset: 0, path: splitKeys.count, message })
     return [first]
   }
@@ -152,16 +153,14 @@ function checkTensors(files: readonly GgufFile[], { tensors }: Place, { report }
   }
 }
 
-const shardName = /^(.*)-(\d{5})-of-(\d{5})(\.gguf)$/is
+const shardForm = /^(.*)-(\d{5})-of-(\d{5})(\.gguf)$/is
 
 /** `a/NAME-00001-of-00003.gguf` without its folder, in parts. */
 export function parseShardName(name: string): { stem: string; no: number; count: number; suffix: string } | undefined {
-  const parts = shardName.exec(fileNameOf(name))
+  const parts = shardForm.exec(fileNameOf(name))
   if (!parts) return undefined
   return { stem: parts[1]!, no: Number(parts[2]) - 1, count: Number(parts[3]), suffix: parts[4]! }
 }
 
-const fiveDigits = (value: number): string => String(value).padStart(5, '0')
-
 export const nameOfShard = (stem: string, no: number, count: number, suffix = '.gguf'): string =>
-  `${stem}-${fiveDigits(no + 1)}-of-${fiveDigits(count)}${suffix}`
+  shardName(stem, no, count, suffix)

@@ -1,4 +1,5 @@
 import { decodeLossy } from '../../bytes/index.js'
+import { shardName } from '../../content/shard-set.js'
 
 /** The weight map of an index begins within this many bytes. */
 export const headSize = 65_536
@@ -11,9 +12,9 @@ const shardForm = /^(.*)-(\d{5})-of-(\d{5})\.safetensors$/
 export function completeSet(names: readonly string[]): readonly string[] | undefined {
   const files = names.filter((name) => name.endsWith('.safetensors')).sort()
   const [, stem, , count] = shardForm.exec(files[0] ?? '') ?? []
-  const isNext = (name: string, i: number): boolean =>
-    name === `${stem}-${String(i + 1).padStart(5, '0')}-of-${count}.safetensors`
-  return Number(count) === files.length && files.every(isNext) ? files : undefined
+  if (stem === undefined || Number(count) !== files.length) return undefined
+  const isNext = (name: string, i: number): boolean => name === shardName(stem, i, files.length, '.safetensors')
+  return files.every(isNext) ? files : undefined
 }
 
 /** An index by its content; or by its name, unless the content is a header, however little is left of it. */

@@ -1,5 +1,5 @@
 // Shards without an index: where a directory holds all files of one set, and their names say so, they are read as one model.
-import type { ByteSource } from '../../bytes/index.js'
+import { type ByteSource, fileNameOf } from '../../bytes/index.js'
 import { openAhead } from '../../content/open-ahead.js'
 import type { Model, Opened, ReadContext, Tensor } from '../../model/index.js'
 import { codes } from './codes.js'
@@ -13,7 +13,7 @@ type ReadFile = (source: ByteSource, context: ReadContext) => Promise<Model>
 export function setOf({ name, folder, sibling }: ByteSource): readonly string[] | undefined {
   if (!folder?.isWhole || !sibling) return undefined
   const files = completeSet(folder.files)
-  return files?.[0] !== undefined && name.endsWith(files[0]) ? files : undefined
+  return files?.[0] === fileNameOf(name) ? files : undefined
 }
 
 export async function readSet(
